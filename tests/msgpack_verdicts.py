@@ -15,7 +15,7 @@ EVERY = frozenset(("def", "td", "ts", "meta", "if", "nosc"))
 def verdict(role, *events, **learnt):
     """The requirements that a conversation is blamed for, each with the level at which it counts; () for none."""
     facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(FACTS.get(role, {}))
-    facts |= {"bare_name": "", "exception_wire": ""}  # nothing is declared of what is read here
+    facts |= {"bare_name": "", "exception_wire": "", **learnt.pop("facts", {})}  # nothing is declared of what is read
     config = MSGPACK.configure(role, PROFILES.get(role, "core"), facts, learnt)
     found = judge(MSGPACK.model, config, events, role)
     assert found.verdict in ("pass", "fail"), found

@@ -148,6 +148,30 @@ def test_a_client_may_ask_which_versions_there_are():
     assert blamed(asks("other:s:0"), END) == ("MPRPC-REQ-01 MUST",)
 
 
+def test_a_client_that_was_told_the_version_is_judged_as_any_other():
+    """ML-32: it owes nothing while it waits, and goes on behind the answer."""
+    version = asks("getVersion:_:0", "s", number=7), answers(0, number=7)
+    whole = call(), *version, asks(), answers("x"), reports("x"), *DONE
+    assert blamed(*whole) == ()
+    assert blamed(*version, *whole) == ()
+    assert blamed(call(), *version, END) == ("MPIDL-KLI-01 MUST",)
+    assert blamed(call(), *version, asks("f:s:1")) == ("MPIDL-KLI-01 MUST",)
+    assert blamed(call(), *version, asks(), answers("x"), reports("y"), END) == ("MPIDL-ENC-01 MUST",)
+    assert blamed(call(), version[0], says(op="call", error="no answer"), call(), FAILED, *DONE) == ()
+
+
+@pytest.mark.parametrize("versions", ["when it connects", "before each call"])
+def test_a_curious_client_is_asked_as_much_as_any_other(versions):
+    config = config_of(versions=versions)
+    transport, covered = MemoryTransport(lambda: IdlClient(versions=versions)), set()
+    for program in drawing.drawn(calling.calls(), 60, 3):
+        setting = Setting(MSGPACK, config, ROLE, transport)
+        found = drive(calling.interpret(program, config), setting, "q").judgement
+        assert found.verdict == "pass", found
+        covered |= {*found.covered}
+    assert len(covered) > 20
+
+
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 
@@ -417,6 +441,9 @@ def config_of(**switches):
         ({"layout": "array-0", "places": "from one"}, {"layout": "array-0", "first": 1}),
         ({"exception_wire": "code"}, {"exceptions": "code"}),
         ({"exception_wire": "none"}, {"exceptions": ""}),
+        ({}, {"curious": False}),
+        ({"versions": "when it connects"}, {"curious": True, "layout": "array-1", "exceptions": "list"}),
+        ({"versions": "before each call", "layout": "array-0"}, {"curious": True, "layout": "array-0", "first": 0}),
         ({"old_raw": True}, {"old_raw": True}),
         ({"argument_modifiers": "refuse"}, {"layout": "array-1"}),
     ],

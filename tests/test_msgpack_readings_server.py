@@ -171,6 +171,16 @@ def test_only_who_ends_every_connection_that_was_answered_may_do_so_where_anothe
     assert found == (() if brief and answered else ("MPRPC-BAD-01 MUST",))
 
 
+@pytest.mark.parametrize(("brief", "answered", "blamed"), [
+    (True, True, ()), (True, False, ("MPRPC-BAD-02 MUST",)), (False, True, ("MPRPC-BAD-02 MUST",)),
+])  # fmt: skip
+def test_who_ends_every_connection_that_was_answered_need_not_stay_as_declared(brief, answered, blamed):
+    """MP-20. Found by a soak."""
+    begun = (Said(0, "client", request(1, "echo", 5)), Said(0, "server", response(1, None, 5))) if answered else ()
+    events = (*begun, Said(0, "client", Frame("junk")), SHUT, END)
+    assert verdict("server", *events, brief=brief, facts={"malformed": "ignore"}) == blamed
+
+
 @pytest.mark.parametrize(("brief", "blamed"), [(True, ()), (False, ("MPRPC-NOTE-03 ASSUMED",))])
 def test_notifications_that_crossed_the_end_of_such_a_connection_need_not_be_counted(brief, blamed):
     counts = [(Said(n, "client", request(1, "count")), Said(n, "server", response(1, None, 0))) for n in (0, 1)]

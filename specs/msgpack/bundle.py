@@ -41,17 +41,29 @@ DECLARED = ("bare_name", "exception_wire", "missing_default")
 EXTENSIONS = ("def", "td", "ts", "meta", "if", "nosc")
 
 
+META, QUESTIONS = "getVersion", 8
+"""The function of the meta service, and how often in a row a client may ask for a version that was not told to."""
+
+
+def versions_told(scopes: Mapping[str, int]) -> Say:
+    """The answer to a client of a document that asks which version of a scope is served, as often as it does."""
+    table = tuple(sorted(scopes.items()))
+    return Say(0, frames.response(Ref("question"), None, Ref("version", table)), upto=QUESTIONS)
+
+
 class MsgpackMemory:
     """What a running plan has learnt: the values that a codec gave, by the number of the question; the ids that a
     client chose and the handles that it gave, by method. Calls of a client made from a document are known by the number
-    of the call, from 0: its request is the first while it goes on."""
+    of the call, from 0: its request is the first while it goes on, but for questions for a version that it was not told
+    to ask, which are remembered until they are answered."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self.tag = "".join(filter(str.isalnum, fresh)) or "t"
         self._asked: list[Ask] = []
         self._given: dict[Any, Any] = {}
         self._told: list[tuple[str, str]] = []
-        self._calls: list[int] = []
+        self._calls: list[tuple[int, str]] = []
+        self._questions: list[tuple[Any, str]] = []
         self._called = 0
 
     def note(self, event: Event) -> None:
@@ -64,8 +76,10 @@ class MsgpackMemory:
             request = shape(event.frame.body) == "request"
             if event.by == "client" and request:
                 self._given.setdefault(("id", event.frame.body[2]), event.frame.body[1])
-            elif event.by == "idl-client" and request and self._calls:
-                self._given.setdefault(("call", self._calls[0]), event.frame.body[1])
+            elif event.by == "idl-client" and request:
+                self._requested(*event.frame.body[1:])
+            elif event.by == "server" and shape(event.frame.body) == "response":
+                self._questions = [each for each in self._questions if each[0] != event.frame.body[1]]
         elif isinstance(event.frame, Ask):
             self._asked.append(event.frame)
         elif isinstance(event.frame, Line) and self._asked:
@@ -74,12 +88,20 @@ class MsgpackMemory:
             if ask.op == "decode" and not said.error and not said.bad:
                 self._given[ask.number] = {"x": said.value} if ask.way == "typed" else said.value
 
+    def _requested(self, number: Any, method: Any, params: Any) -> None:
+        number_of_call, function = self._calls[0] if self._calls else (0, "")
+        if isinstance(method, str) and method.startswith(f"{META}:") and function != META:
+            scope = next((part for part in params if isinstance(part, str)), "")
+            self._questions.append((number, scope))
+        elif self._calls:
+            self._given.setdefault(("call", number_of_call), number)
+
     def _beside(self, event: Fact) -> None:
         if event.by == "server" and event.name not in ("drop", "octets"):
             given = event.value if isinstance(event.value, dict) else {}
             self._told.append((event.name, str(given.get("method", ""))))
             if "fn" in given:
-                self._calls.append(self._called)
+                self._calls.append((self._called, str(given["fn"])))
                 self._called += 1
         elif event.name == "answer" and self._told:
             op, method = self._told.pop(0)
@@ -93,12 +115,18 @@ class MsgpackMemory:
         if ref.name == "alike":
             number = self._given.get(("id", ref.key[0]))
             return isinstance(number, int) and number + ref.key[1] <= MOST_ID
+        if ref.name in ("question", "version"):
+            return bool(self._questions)
         return _key(ref) in self._given
 
     def resolve(self, ref: Ref) -> Any:
         """`value`: what the question with the number `key` was answered with. `id` and `handle`: of the call to the
         method `key`; `alike`: the id of a call, and a number that is added to it; `call`: the id of the request that
-        the call with the number `key` was made by."""
+        the call with the number `key` was made by. `question`: the id of the oldest question for a version; `version`:
+        its answer, of the scopes and versions in `key`."""
+        if ref.name in ("question", "version"):
+            number, scope = self._questions[0] if self._questions else (None, "")
+            return number if ref.name == "question" else dict(ref.key).get(scope, 0)
         if ref.name == "alike":
             return self._given["id", ref.key[0]] + ref.key[1] if self.known(ref) else None
         return self._given.get(_key(ref))
@@ -145,6 +173,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         way=str(learnt.get("way", "")),
         serial=bool(learnt.get("serial", False)),
         brief=bool(learnt.get("brief", False)),
+        curious=bool(learnt.get("curious", False)),
         profile=profile,
         forward_refs=bool(facts.get("forward_refs")),
         id_zero=bool(facts.get("id_zero")),
@@ -179,9 +208,10 @@ def smoke(config: Config) -> Plan:
         return Plan((Control(0, "serve", served), Say(0, frames.request(1, "f:s:0"))))
     if config.role == "idl-client":
         called = {"app": "A", "scope": "s", "version": 0, "fn": "f", "args": []}
-        done: list[Step] = [Control(0, "connect", {"idl": SMALLEST, "app": "A"})]
+        versions = versions_told({"s": 0})
+        done: list[Step] = [Control(0, "connect", {"idl": SMALLEST, "app": "A"}), versions]
         for number in (0, 1):
-            done += [Control(0, "call", called), Say(0, frames.response(Ref("call", number), None, "done"))]
+            done += [Control(0, "call", called), versions, Say(0, frames.response(Ref("call", number), None, "done"))]
         return Plan((*done, Wait(0), Control(0, "disconnect", {}), Wait(0)))
     if config.role == "client":
         steps: list[Step] = [Control(0, "connect", {})]

@@ -30,9 +30,9 @@ class Config:
     `methods` maps what this suite calls a method (echo, add, fail, sleep, count, bump) to its name, for those that
     are there. `malformed` is the declared reaction to what is no message, "" when nothing was declared. `old_raw`:
     it speaks the format of before 2013, without bin and str 8. `serial`: it serves one connection after the other,
-    or makes one call after the other. `brief`: it ends a connection as soon as nothing
-    is open on it. `way`: how a codec is spoken to. `one_number`: its language does not tell 1.0
-    from 1. Of a processor of the interface language: the `profile` that it claims, whether it takes `forward_refs`
+    or makes one call after the other. `brief`: it ends a connection as soon as nothing is open on it. `curious`: a
+    client that asks for versions by itself. `way`: how a codec is spoken to. `one_number`: its language does not tell
+    1.0 from 1. Of a processor of the interface language: the `profile` that it claims, whether it takes `forward_refs`
     and `id_zero`, and whether all of a document may stand in `one_line`. Of a server that is made from a document:
     the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
     argument is named to a behaviour `echo` (-1: not). Of a client that is made from one: the id of the `first` of the
@@ -50,6 +50,7 @@ class Config:
     way: str = ""
     serial: bool = False
     brief: bool = False
+    curious: bool = False
     profile: str = "core"
     forward_refs: bool = False
     id_zero: bool = False

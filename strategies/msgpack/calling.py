@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
+from specs.msgpack.bundle import versions_told
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import encode, response
 from specs.msgpack.idl.semantics import INTEGERS
@@ -78,13 +79,21 @@ class Teller:
         self.world, self.wire = world, wire
         self.features: set[str] = set()
         self.steps: list[Step] = [Control(0, "connect", {"idl": world.idl(), "app": world.application})]
+        self._versions = versions_told({scope: version for scope, (_, version) in world.scopes.items()})
+        self._curious()
         self._calls = 0
+
+    def _curious(self) -> None:
+        """A client that asks for versions by itself is told them (ML-32)."""
+        if self.world.config.curious:
+            self.steps.append(self._versions)
 
     def call(self, place: tuple[str, int], function: str, args: Sequence[Any] = ()) -> None:
         """Tell the client to call."""
         scope, version = place
         given = {"app": self.world.application, "scope": scope, "version": version, "fn": function}
         self.steps.append(Control(0, "call", {**given, "args": list(args)}))
+        self._curious()
         self._calls += 1
 
     def answer(self, error: Any, result: Any, *, wide: bool = False, style: int = 0) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from specs.events import Fact, Said
+from specs.msgpack.bundle import META, versions_told
 from specs.msgpack.frames import response, shape
 from specs.msgpack.idl.wire import LAYOUTS
 from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
@@ -25,12 +26,15 @@ _OPEN: Mapping[str, str] = {
     VERSIONS: "service S: 1 {\n}\n" + _DOCUMENT.replace("default", "default\n  S: 1 t"),
 }
 """Documents with one point each that may be refused."""
+VERSIONS_TOLD = versions_told({"s": 0, "t": 1})
 
 
 def discover_caller(play: Play, config: Config) -> Mapping[str, Any]:
-    """`first`: the id of the first of the params. `layout`: of the messages that are read. `old_raw`: a raw is written
-    as a str. `exceptions`: how they must travel to be known. `refused`: open points that make it refuse a document."""
+    """`curious`: it asks for versions by itself, and is answered. `first`: the id of the first of the params. `layout`:
+    of the messages that are read. `old_raw`: a raw is written as a str. `exceptions`: how they must travel to be known.
+    `refused`: open points that make it refuse a document."""
     found: dict[str, Any] = {"refused": [point for point, text in _OPEN.items() if _refuses(play, config, text)]}
+    found["curious"] = _is_curious(play, config)
     sent, _ = _called(play, config, "e", 9, args=[9])
     found["first"] = 0 if sent is not None and sent[:1] == (None,) and sent[-1:] == (9,) else 1
     sent, _ = _called(play, config, "r", "done", args=[{"$raw": "ff" * 3}])
@@ -46,6 +50,25 @@ def discover_caller(play: Play, config: Config) -> Mapping[str, Any]:
     return found
 
 
+def _asks_for_version(body: tuple[Any, ...]) -> bool:
+    return isinstance(body[2], str) and body[2].startswith(f"{META}:")
+
+
+def _is_curious(play: Play, config: Config) -> bool:
+    """True for a client that asks for versions by itself."""
+    call = {"app": "A", "scope": "s", "version": 0, "fn": "t", "args": []}
+    steps = (
+        Control(0, "connect", {"idl": _DOCUMENT, "app": "A"}),
+        VERSIONS_TOLD,
+        Control(0, "call", call),
+        VERSIONS_TOLD,
+    )
+    answered = Say(0, response(Ref("call", 0), None, "x")), Wait(0), Control(0, "disconnect", {}), Wait(0)
+    events, _ = play(Plan((*steps, *answered)), config)
+    bodies = [event.frame.body for event in events if isinstance(event, Said) and event.by == "idl-client"]
+    return any(_asks_for_version(body) for body in bodies if shape(body) == "request")
+
+
 def _ok(told: Any) -> Mapping[str, Any]:
     found = told.get("ok") if isinstance(told, dict) else None
     return found if isinstance(found, dict) else {}
@@ -57,7 +80,7 @@ def _answers(events: Sequence[Any]) -> list[Any]:
 
 def _refuses(play: Play, config: Config, document: str) -> bool:
     """True when no client is made of a document."""
-    steps = (Control(0, "connect", {"idl": document, "app": "A"}), Wait(0))
+    steps = (Control(0, "connect", {"idl": document, "app": "A"}), VERSIONS_TOLD, Wait(0))
     events, _ = play(Plan((*steps, Control(0, "disconnect", {}), Wait(0))), config)
     return any(isinstance(told, dict) and "ok" not in told for told in _answers(events)[:1])
 
@@ -69,12 +92,15 @@ def _called(
     call = {"app": "A", "scope": "s", "version": 0, "fn": function, "args": list(args)}
     steps: tuple[Step, ...] = (
         Control(0, "connect", {"idl": _DOCUMENT, "app": "A"}),
+        VERSIONS_TOLD,
         Control(0, "call", call),
+        VERSIONS_TOLD,
         Say(0, response(Ref("call", 0), error, result)),
         Wait(0),
     )
     events, _ = play(Plan((*steps, Control(0, "disconnect", {}), Wait(0))), config)
     bodies = [event.frame.body for event in events if isinstance(event, Said) and event.by == "idl-client"]
-    params = next((body[3] for body in bodies if shape(body) == "request"), None)
+    requests = [body for body in bodies if shape(body) == "request"]
+    params = next((body[3] for body in requests if not _asks_for_version(body)), None)
     answers = _answers(events)
     return params, answers[1] if len(answers) > 1 else None

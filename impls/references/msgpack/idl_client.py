@@ -7,7 +7,7 @@ judged in memory; `python -m impls.references.msgpack idl-client` is the same be
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -40,6 +40,7 @@ class CallingSwitches:
     misfit: str = switch("stays", "closes")  # the connection, after a result that is none of its type
     whole: bool = switch(False, True)  # floats that are whole are written as integers
     loose: bool = switch(True, False)
+    versions: str = switch("not asked", "when it connects", "before each call")
     nullable_arguments: str = switch("accept", "refuse")
     argument_modifiers: str = switch("accept", "refuse")
 
@@ -49,6 +50,10 @@ CALLING_SWITCHES: Mapping[str, tuple[Any, ...]] = {
 }
 SHARED = ("first_id", "next_id", "forms", "old_raw", "pieces")
 """Switches of a plain client that are drawn for this one, too."""
+
+
+Going = Callable[[], dict[str, Any] | None]
+"""What is carried out next; None when that blocks."""
 
 
 class Made:
@@ -120,12 +125,19 @@ class MadeCaller(Caller):
         self.teller = IdlCodec()
         self.made: Made | None = None
         self.function: Method | None = None
+        self.then: dict[int, tuple[int, Going]] = {}  # what goes on when a question for a version is answered
 
     def command(self, number: int, op: str, given: dict[str, Any]) -> dict[str, Any] | None:
         """Carry out one command; None when it blocks."""
         if op == "connect":
             self.reset()
-            return self.begin(given)
+            done = self.begin(given)
+            if self.made is None or self.calling.versions != "when it connects":
+                return done
+            return self.ask(number, next(iter(self.made.scopes)), lambda: done)
+        asks = self.made is not None and self.calling.versions == "before each call"
+        if op == "call" and asks and given["scope"] != "_":
+            return self.ask(number, given["scope"], lambda: self.begin_call(number, given))
         if op == "call":
             return self.begin_call(number, given)
         return super().command(number, op, given) if op == "disconnect" else {"error": "unsupported"}
@@ -138,6 +150,31 @@ class MadeCaller(Caller):
             self.made = None
             return {"error": f"{wrong}"}
         return {"ok": True}
+
+    # Questions for a version
+
+    def ask(self, number: int, scope: str, going: Going) -> dict[str, Any] | None:
+        """Ask which version of a scope is served, and go on when that is answered, or is no more to be."""
+        assert self.made is not None
+        self.function = self.made.function("_", 0, "getVersion")
+        handle = self.call("getVersion:_:0", self.params_of(self.made, self.function, [scope]))
+        self.leave()
+        if handle in self.ended:
+            return going()
+        self.then[handle] = number, going
+        self.blocked = number, handle
+        return None
+
+    def settle(self, handle: int, outcome: dict[str, Any]) -> None:
+        """A call has ended, or a question."""
+        if handle not in self.then:
+            super().settle(handle, outcome)
+            return
+        (number, going), self.blocked = self.then.pop(handle), None
+        done = going()
+        if done is not None:
+            self.reports.append((number, done))
+        self.go_on()
 
     # Calling
 

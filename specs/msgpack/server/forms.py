@@ -192,22 +192,23 @@ def says_only_messages(case: Case) -> Broken:
 # -- the end of a connection ------------------------------------------------------------------------------------------
 
 
+@BOOK.freedom("MP-20")
+def it_ends_each_connection_that_was_answered(case: Case) -> bool:
+    """RPC, silent: who ends a connection on which nothing is open. What was on its way may not have been read."""
+    return case.state.config.brief and bool(case.conn.done)
+
+
 def _is_declared_to_stay(case: Case) -> bool:
     return declared(case.state.config, case.conn) == "open" and case.conn.bad == HOPELESS
 
 
-@BOOK.form(AS_DECLARED, on="server ends, silence", when=(P.SPOILT,), if_=_is_declared_to_stay)
+@BOOK.form(AS_DECLARED, on="server ends, silence", when=(P.SPOILT,), if_=_is_declared_to_stay,
+           freed_by=(it_ends_each_connection_that_was_answered,))  # fmt: skip
 def stays_open_as_it_declares(case: Case) -> str:
     """The manifest's `malformed`; the RPC specification is silent."""
     if case.action == "silence":
         return ""
     return f"the connection was closed, which is declared to stay open: {case.conn.bad}"
-
-
-@BOOK.freedom("MP-20")
-def it_ends_each_connection_that_was_answered(case: Case) -> bool:
-    """RPC, silent: who ends a connection on which nothing is open. What was on its way may not have been read."""
-    return case.state.config.brief and bool(case.conn.done)
 
 
 @BOOK.form(

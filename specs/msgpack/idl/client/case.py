@@ -69,7 +69,7 @@ class Case:
     @lazy
     def asks_for_versions(self) -> bool:
         """True for a request of the meta service that the client was not told to make: whoever makes it waits for its
-        answer (ML-32)."""
+        answer, and does nothing else until then (ML-32)."""
         of_meta = isinstance(self.method, str) and self.method.startswith("getVersion:")
         return of_meta and (self.call is None or self.call.sent or self.method not in self.call.names)
 

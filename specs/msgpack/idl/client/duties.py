@@ -32,7 +32,7 @@ def a_call_is_sent(state: ClientState) -> Due | str:
     """client side: `storage.add("key", "value")` calls `add:storage:1`; each version of a service has functions of its
     own to call."""
     call = state.call
-    if state.phase is not At.CALLING or call is None or call.function is None or call.sent:
+    if state.phase is not At.CALLING or call is None or call.function is None or call.sent or state.questions:
         return ""
     return Due(f"nothing was sent for {call.name}", call, requirement=unsent(state))
 
@@ -41,7 +41,7 @@ def a_call_is_sent(state: ClientState) -> Due | str:
 def what_was_answered_is_reported(state: ClientState) -> Iterator[Due]:
     """RPC, Response Message. It is credited by what the report says."""
     call = state.call
-    if state.phase is not At.GONE and call is not None and call.wanted:
+    if state.phase is not At.GONE and call is not None and call.wanted and not state.questions:
         rule = FAILS if call.wanted[0][0] == "failure" and call.rule is None else call.rule or Promise.SAME_VALUE
         yield Due(f"{call.name} was answered, and nothing is reported", call, requirement=str(rule))
 
@@ -49,5 +49,5 @@ def what_was_answered_is_reported(state: ClientState) -> Iterator[Due]:
 @CLIENT.duty(NAMED, met_by="")
 def what_it_is_told_is_answered(state: ClientState) -> Iterator[Due]:
     """An answer to each op (docs/implementations.md). It says nothing of calls, so that it is no credit."""
-    if state.phase is not At.GONE and state.told and state.call is None:
+    if state.phase is not At.GONE and state.told and state.call is None and not state.questions:
         yield Due(f"no answer came: {state.told[0][0]!s:.80}", about=state.told[0][0])

@@ -13,6 +13,8 @@ from specs.msgpack.idl.tree import Function
 def a_call_was_sent(case: Case) -> ClientState:
     """It is open, and its version is in use."""
     state = case.state
+    if case.asks_for_versions and is_id(case.number):
+        return state._replace(questions=(*state.questions, case.number))
     if not case.asks:
         return state._replace(phase=At.GONE) if case.asks_for_versions else state
     call = case.called

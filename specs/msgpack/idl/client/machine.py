@@ -29,7 +29,8 @@ class At(Phase):
 class ClientState(NamedTuple):
     """A conversation. `app` is what the client was made of. `told` are ops that were not reported, each with the call
     that it is, if it is one. `used` are the versions of each scope that were called. `late` are names of calls that
-    were reported before a request came. `loose`: the document may be refused. `begun`: it was told to connect."""
+    were reported before a request came. `questions` are ids of requests for a version, which it was not told to make,
+    and which are not answered. `loose`: the document may be refused. `begun`: it was told to connect."""
 
     config: Config
     phase: At = At.CALLING
@@ -37,6 +38,7 @@ class ClientState(NamedTuple):
     told: tuple[tuple[str, Call | None], ...] = ()
     used: frozenset[tuple[str, int]] = frozenset()
     late: frozenset[str] = frozenset()
+    questions: tuple[int, ...] = ()
     loose: bool = False
     begun: bool = False
 

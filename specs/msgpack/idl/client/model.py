@@ -49,6 +49,8 @@ def _client(state: ClientState, event: Said | Noise | Closed | Fact) -> Outcome:
         return CLIENT.judge(Case(state), "breaks down")
     if state.phase is At.GONE:
         return Allow(state)
+    if state.questions and (isinstance(event, Closed) or (isinstance(event, Fact) and event.name == "answer")):
+        return Allow(state._replace(phase=At.GONE, told=()))  # it waits no longer for a version, or went on without
     if isinstance(event, Fact):
         return _beside(state, event)
     if isinstance(event, Closed):
@@ -117,6 +119,9 @@ def _connects(state: ClientState, value: Mapping[str, Any]) -> ClientState:
 
 def _answered(state: ClientState, frame: Frame) -> ClientState:
     body, call, app = frame.body, state.call, state.app
+    if shape(body) == "response" and body[1] in state.questions:
+        at = state.questions.index(body[1])
+        return state._replace(questions=(*state.questions[:at], *state.questions[at + 1 :]))
     if call is None or app is None or not call.sent or call.wanted or shape(body) != "response" or body[1] != call.id:
         return state
     _, _, error, result = body
