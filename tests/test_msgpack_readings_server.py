@@ -172,7 +172,7 @@ def test_only_who_ends_every_connection_that_was_answered_may_do_so_where_anothe
 
 
 @pytest.mark.parametrize(("brief", "answered", "blamed"), [
-    (True, True, ()), (True, False, ("MPRPC-BAD-02 MUST",)), (False, True, ("MPRPC-BAD-02 MUST",)),
+    (True, True, ()), (True, False, ("MPRPC-BAD-02 ASSUMED",)), (False, True, ("MPRPC-BAD-02 ASSUMED",)),
 ])  # fmt: skip
 def test_who_ends_every_connection_that_was_answered_need_not_stay_as_declared(brief, answered, blamed):
     """MP-20. Found by a soak."""
