@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from impls.references.stomp.reference import Frame, Parser, Phase, Session, Writer
 from specs.plan import Say
 from specs.stomp.frames import BEAT
@@ -160,6 +162,25 @@ class HalfFrameIsNoLife(Session):
         super().send(data)
         if self.parser.held:
             self.heard = heard
+
+
+@mutant("half-frame-gets-an-error", "HB-10", _agreed("500,0", 400, 400, 400, life="octets"), accept="HB-08 HB-09")
+class HalfFrameGetsAnError(HalfFrameIsNoLife):
+    """The same, and the client is told so by an ERROR."""
+
+    def on_overdue(self) -> None:
+        self.fail("the client has been silent for too long")
+
+
+@mutant("no-margin-and-an-error", "HB-09", _agreed("500,0", 600), accept="HB-08", level="SHOULD")
+class NoMarginAndAnError(Session):
+    """A client gets an ERROR the moment the interval is over."""
+
+    def overdue_at(self) -> float:
+        return self.heard + self.beat_in if self.beat_in else math.inf
+
+    def on_overdue(self) -> None:
+        self.fail("the client has been silent for too long")
 
 
 mutant("eol-breaks-frame", "HB-07", _agreed("500,0", 300, 300, life="eol", ask=True), accept="FRAME-03")(

@@ -275,7 +275,7 @@ def last_frame_may_get_lost(case: Case) -> bool:
     return case.phase in (Phase.CLOSING, Phase.LEFT)
 
 
-@BOOK.form(ids.HB_09, on="close", if_=lambda case: _silent(case) and not case.suspects and not _broken_off(case))
+@BOOK.form(ids.HB_09, on=_ENDS, if_=lambda case: _silent(case) and not case.suspects and not _broken_off(case))
 def silence_has_a_margin(case: Case) -> str:
     """STOMP 1.2, Heart-beating: because of timing inaccuracies the receiver should be tolerant."""
     if case.conn.mute_ms > case.conn.mine_ms * (1 + MARGIN):
@@ -301,7 +301,7 @@ def _given_up(case: Case) -> bool:
     return case.conn.mine_ms > 0 and not asked and _needs_a_reason(case) and GIVEN_UP.likeliest(case) is not None
 
 
-@BOOK.form(ids.HB_08, on="close", level="MUST", if_=_given_up, causes=GIVEN_UP)
+@BOOK.form(ids.HB_08, on=_ENDS, level="MUST", if_=_given_up, causes=GIVEN_UP)
 def signs_of_life_are_heard(case: Case) -> str:
     """STOMP 1.2, Heart-beating: any octet that comes is a sign of life."""
     return case.text
