@@ -65,6 +65,7 @@ def parades() -> SearchStrategy[Program]:
         "lengths": 1,
         "modes": 2,
         "acks": 2,
+        "mixed": 2,
     }
     return programs(kinds, head=HEAD, most=3)
 
@@ -228,7 +229,30 @@ def _acks(writer: Writer, line: Line, op: Op) -> None:
         writer.wait()
 
 
+def _mixed(writer: Writer, line: Line, op: Op) -> None:
+    """Between sessions of two versions: what one of them writes is read by its own, and written by that of the other.
+    No text that one of them could not write is among it."""
+    others = sorted(writer.config.supports - {writer.version})
+    if not others:
+        _values(writer, line, op)
+        return
+    writer.wait()
+    claimed, writer.version = writer.version, others[op.args[3] % len(others)]
+    other = writer.connect(3 + writer.fresh())
+    sub = writer.subscribe(other, PLACES[1], identity=f"x{writer.fresh()}", receipt=writer.receipt())
+    writer.wait()
+    for said_by, version in ((other, writer.version), (line, claimed)):
+        writer.version = version
+        for some in _each(_short(writer, _stretch(VALUES["1.0"], op, _OPEN)), op):
+            writer.send(said_by, PLACES[1], headers=[(f"h{n}", text) for n, text in enumerate(some)])
+        writer.wait()
+    writer.version = other.version
+    writer.unsubscribe(other, sub, receipt=writer.receipt())
+    writer.wait()
+    writer.version = claimed
+
+
 _SHOWS: Mapping[str, Callable[[Writer, Line, Op], None]] = {
     "values": _values, "names": _names, "bodies": _bodies, "receipts": _receipts, "ids": _ids, "txs": _txs,
-    "lengths": _lengths, "modes": _modes, "acks": _acks,
+    "lengths": _lengths, "modes": _modes, "acks": _acks, "mixed": _mixed,
 }  # fmt: skip

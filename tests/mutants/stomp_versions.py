@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Parser, Writer
+from impls.references.stomp.broker import Message, Subscription
+from impls.references.stomp.reference import Frame, Parser, Session, Writer
 from strategies.stomp import writer as plans
 from tests.mutants.faults import on
-from tests.mutants.kit import BROKEN_BEGIN, QUEUE, mutant, plan, raw, round_trip
+from tests.mutants.kit import BROKEN_BEGIN, QUEUE, TOPIC, mutant, plan, raw, round_trip
 
 # -- versions ----------------------------------------------------------------------------------------------------------
 
@@ -82,3 +83,32 @@ mutant("old-escapes-in-1.2", "NEGO-06", round_trip(("a", "x\ry")), accept="ENC-0
     "The writer never hears which version was agreed on and escapes as 1.1 does.",
     on(Writer, "agree").takes(version=lambda: "1.1"),
 )
+
+
+class _Raw(str):
+    """A text of a session of 1.0."""
+
+
+@plan
+def _from_the_oldest(w: plans.Writer) -> None:
+    new = w.line()
+    w.subscribe(new, TOPIC, receipt=w.receipt())
+    w.version = "1.0"
+    w.send(w.line(1), TOPIC, headers=[("a", "x\\ty:z")])
+
+
+@mutant("unescaped-from-1.0", "ENC-02", _from_the_oldest, accept="ENC-10 FRAME-01 ENC-04")
+class UnescapedFromOldestSessions(Session):
+    """What came in by 1.0, which has no escapes, goes out to sessions of 1.2 without them."""
+
+    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
+        headers = super().pass_through(frame)
+        return [(name, _Raw(value)) for name, value in headers] if self.version == "1.0" else headers
+
+    def deliver(self, subscription: Subscription, message: Message) -> None:
+        escape = self.writer.escape_header
+        self.writer.escape_header = lambda text: text if isinstance(text, _Raw) else escape(text)
+        try:
+            super().deliver(subscription, message)
+        finally:
+            del self.writer.escape_header
