@@ -85,6 +85,19 @@ _FORMED = [
     "a\n b",
     "a:b:c:d:e:f:g",
     "\\n\\c" * 5,
+    # what some libraries take for the end of a line, or for a blank
+    "a\x0bb",
+    "a\x0cb",
+    "a\x1cb\x1dc\x1ed",
+    "a\x85b",
+    "a\u2028b",
+    "a\u2029b",
+    "\x0ba\x0c",
+    "\u2028a\x85",
+    "\x01a\x1f",
+    "\ufeffa",
+    "\u3000a\u2003",
+    "a\x7fb",
     *("w" * size for size in (17, 33, 65, 101, 129, 256, 300)),
 ]
 _PAIRS = ["".join(pair) for pair in product(_ALPHABET, repeat=2)]
