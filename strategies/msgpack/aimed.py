@@ -22,7 +22,7 @@ FAILURES = Aim({"fail": 3, "unknown": 4, "arity": 3, "small": 2}, slots=2, most=
 PIPELINES = Aim({"burst": 3, "sleep": 3, "small": 6, "fail": 1, "echo": 2, "sized": 2}, wires=(JOIN, JOIN, 0), slots=2)
 CONNECTIONS = Aim({"small": 8, "sleep": 3, "fail": 1, "hang": 1, "left": 1}, wires=(0, JOIN), slots=3, most=14)
 PIECES = Aim(
-    {"small": 4, "echo": 4, "halves": 3, "note": 1, "burst": 1, "sized": 2},
+    {"small": 4, "echo": 4, "length": 3, "halves": 3, "note": 1, "burst": 1, "sized": 2},
     wires=(CUTS, CUTS, CUTS | JOIN),
     slots=2,
     most=6,

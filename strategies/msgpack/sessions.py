@@ -26,7 +26,7 @@ ALIKE: Sequence[str] = ("Echo", "echo ", "ech", "ECHO", " echo", "echo()", "add 
 
 EVERYTHING: Mapping[str, int] = {
     "echo": 12, "small": 3, "odd": 3, "add": 3, "fail": 3, "unknown": 3, "sleep": 2, "note": 4, "arity": 2, "burst": 2,
-    "halves": 2, "hang": 1, "turn": 2, "sized": 1, "number": 1, "left": 1,
+    "halves": 2, "hang": 1, "turn": 2, "sized": 1, "number": 1, "left": 1, "length": 1,
 }  # fmt: skip
 
 
@@ -73,6 +73,16 @@ def _small(w: Writer, op: Op) -> None:
     if a % 8 == 6:  # alike up to the end
         value = f"{'x' * (60, 300)[a // 8 % 2]}{w.fresh():04}"
     w.call(w.line(slot), "echo", value, identity=identity, style=style)
+
+
+def _length(w: Writer, op: Op) -> None:
+    """A text or a binary whose length is cut off from what stands before it, from its own octets, and from what it is
+    the length of."""
+    slot, identity, _, a, b = op.args
+    size = (128, 129, 200, 255, 256, 300, 32_768, LARGEST)[a % 8]
+    value: Any = b"\x81" * size if b % 2 and not w.config.old_raw else "\x7f" * size
+    length = range(-size - (1 if size < 256 else 2), 1 - size)
+    w.call(w.line(slot), "echo", value, identity=identity, cuts=length)
 
 
 def _sized(w: Writer, op: Op) -> None:
@@ -223,7 +233,7 @@ def _turn(w: Writer, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Writer, Op], None]] = {
     "echo": _echo, "small": _small, "odd": _odd, "add": _add, "fail": _fail, "unknown": _unknown, "sleep": _sleep,
     "note": _note, "arity": _arity, "burst": _burst, "halves": _halves, "hang": _hang, "turn": _turn, "sized": _sized,
-    "number": _number, "long": _long, "left": _left,
+    "number": _number, "long": _long, "left": _left, "length": _length,
 }  # fmt: skip
 
 

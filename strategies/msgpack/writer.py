@@ -84,23 +84,31 @@ class Writer:
 
     # -- steps ------------------------------------------------------------------------------------------------------
 
-    def call(self, line: Line, method: str, *params: Any, identity: int = 0, style: int = 0, when: str = "") -> int:
+    def call(
+        self, line: Line, method: str, *params: Any, identity: int = 0, style: int = 0, when: str = "",
+        cuts: Sequence[int] = (),
+    ) -> int:  # fmt: skip
         """A request for a method as this suite calls it, or of any other name; its id."""
         waits = (when or self._when()) == "turn"
         if waits:
             self.turn()
         number = self.identity(line, identity)
         name = self.config.name(method) or method
-        self.say(line, request(number, name, *params), style, when)
+        self.say(line, request(number, name, *params), style, when, cuts)
         return number
 
     def notify(self, line: Line, method: str, *params: Any, style: int = 0, when: str = "") -> None:
         """A notification."""
         self.say(line, notification(self.config.name(method) or method, *params), style, when)
 
-    def say(self, line: Line, frame: Frame, style: int = 0, when: str = "") -> None:
-        """A message; `style` is a number that leads to a way of writing it, among those that the plan uses."""
-        form, cuts = None, tuple[int, ...]()
+    def say(self, line: Line, frame: Frame, style: int = 0, when: str = "", at: Sequence[int] = ()) -> None:
+        """A message; `style` is a number that leads to a way of writing it, among those that the plan uses. `at`: it is
+        cut there, and written plainly."""
+        form, cuts = None, tuple(at)
+        if at:
+            self.features.add("cuts")
+            self.steps.append(Say(line.number, frame, cuts, when or self._when()))
+            return
         if self.wire & WIDE and style % 4:
             form = WIDEST if style % 4 == 1 else 2 + style
             self.features.add("wide")
@@ -136,10 +144,14 @@ class Writer:
         return "now" if self.hurry else "turn"
 
 
+OCTETS = 300
+"""A message of up to so many octets may be cut into each of them: its lengths then come apart from what they are of."""
+
+
 def pieces(style: int, size: int) -> tuple[int, ...]:
     """Where a message of `size` octets is cut: into octets when it is short, at the end of what may be a buffer when it
     is long, or into two or three pieces."""
-    if style % 3 == 0 and size <= 64:
+    if style % 3 == 0 and size <= (OCTETS if style % 2 else 64):
         return tuple(range(1, size))
     ends = [end + style // 3 % 3 - 1 for end in BUFFERS if end + 1 < size]
     if style % 3 == 1 and ends:

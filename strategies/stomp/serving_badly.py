@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Control, Plan, Ref, SendBytes, Wait
+from specs.stomp.headers import SPECIAL
 from specs.stomp.states import Config
 from strategies.common import Program, programs
 from strategies.stomp.desk import HEAD, QUIET_MS, Ear, Serving
@@ -28,12 +29,20 @@ _GARBAGE: Sequence[bytes] = (
 )  # fmt: skip
 
 
-def _raw(s: Serving, ear: Ear, lines: bytes, body: bytes, when: str | None = None) -> None:
+APART_MS = 10
+"""What is said behind such a pause is read by itself."""
+
+
+def _raw(s: Serving, ear: Ear, lines: bytes, body: bytes, when: str | None = None, apart: int = 0) -> None:
+    """A MESSAGE; what is behind so many octets of its body, if any are given, comes apart."""
     number = s.fresh()
     head = (
         b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:m%d\nack:a%d\nsubscription:" % (number, number)
     )
-    s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n" + lines + b"\n" + body + b"\0"), when or s.when))
+    whole, first = body + b"\0", apart or len(body) + 1
+    s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n" + lines + b"\n" + whole[:first]), when or s.when))
+    if whole[first:]:
+        s.steps += [Wait(APART_MS), SendBytes(0, whole[first:], "now")]
     s.said += 1
 
 
@@ -54,7 +63,8 @@ def _short(s: Serving, ear: Ear, a: int, b: int) -> None:
     length = 1 + a % (len(body) - 1)
     if body[length : length + 1] == b"\0":
         length -= 1
-    _raw(s, ear, b"content-length:%d\n" % length, body)
+    plain = SPECIAL.search(ear.place) is None  # nothing is wrong yet with what comes first
+    _raw(s, ear, b"content-length:%d\n" % length, body, apart=length if b & 4 and plain else 0)
 
 
 def _garbage(s: Serving, ear: Ear, a: int, b: int) -> None:
