@@ -327,7 +327,8 @@ def rhythms() -> SearchStrategy[Program]:
 
 def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """The tester keeps its own heart-beats, by half of the interval, or by all of it, or says a line end every tick,
-    whatever was agreed: what comes says nothing of what the client owes."""
+    whatever was agreed: what comes says nothing of what the client owes. Or it shows life by the octets of a message
+    that takes its time."""
     which, ours, how, ticks = program.head
     s = Serving(config, (0, 0, 0, 0))
     asked, mine = BEATS[which % len(BEATS)], OURS[ours % len(OURS)]
@@ -337,10 +338,19 @@ def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s.steps.append(Wait(0))
     every = 0 if mine is None else mine[0]
     exact = how & 1 and every >= asked[1]
+    ear = s.subscribe(0, "auto") if how & 8 and every and asked[1] else None
+    life = b"x" if ear is not None else b"\r\n" if how & 2 and s.version == "1.2" else b"\n"
+    if ear is not None:
+        head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:slow\nsubscription:"
+        s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n\n#slow"), "now"))
     for n in range(1, TICKS + ticks % MORE):
         s.steps.append(Wait(TICK_MS))
         if how & 4 or (every and n * TICK_MS % (every if exact else every // 2) == 0):
-            s.steps.append(SendBytes(0, (s.here(), b"\r\n" if how & 2 and s.version == "1.2" else b"\n"), "now"))
+            s.steps.append(SendBytes(0, (s.here(), life), "now"))
+    if ear is not None:
+        s.steps.append(SendBytes(0, b"\0", "now"))
+        s.said += 1
+        s.receive()
     if len(program.ops) > 1:
         play(s, program.ops[1:2])
     s.end()
