@@ -123,6 +123,17 @@ class HalfTheInterval(Channel):
         super().start_beats()
 
 
+@mutant("octets-are-no-life", "CLI-12", beating(3, 3, 8), "CLI-15 FRAME-06", switches={"silent_server": "close"})
+class OctetsAreNoLife(Channel):
+    """Octets of a frame that is not complete do not count as a sign of life."""
+
+    def received(self, data: bytes) -> None:
+        heard = self.heard
+        super().received(data)
+        if self.reader.held:
+            self.heard = heard
+
+
 @mutant("no-margin", "HB-09", beating(2, 3, 1), "CLI-12", "SHOULD", switches={"silent_server": "close"})
 class NoMargin(Channel):
     """A server is taken for dead as soon as the interval is over."""

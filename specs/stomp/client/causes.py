@@ -250,6 +250,15 @@ def it_allows_no_margin(case: Case) -> str:
     return f"{case.text} after {state.mute_ms} ms of silence, agreed were {state.theirs_ms} ms"
 
 
+@HUNG_UP.cause(PATIENT, could=lambda case: case.state.parted and case.state.theirs_ms > 0)
+def octets_show_life(case: Case) -> str:
+    """STOMP 1.2, Heart-beating: whatever octets come, whole frames or not."""
+    state = case.state
+    if not state.parted or state.whole_ms < state.theirs_ms:
+        return ""
+    return f"{case.text} while a frame came, octet by octet: no whole one had for {state.whole_ms} ms"
+
+
 @HUNG_UP.cause(PATIENT, could=_was_silent)
 def the_server_kept_its_beats(case: Case) -> str:
     """STOMP 1.2, Heart-beating: none are owed where one side said 0, and else one in n milliseconds."""

@@ -22,7 +22,7 @@ too far."""
 def said(state: ClientState, frame: Frame) -> ClientState:
     """The tester has said a frame, or line ends."""
     how = state.written | ({ids.FRAME_06} if state.parted else frozenset())
-    state = state._replace(mute_ms=0, still_ms=0, written=frozenset())
+    state = state._replace(mute_ms=0, still_ms=0, whole_ms=0, written=frozenset())
     if is_beat(frame):
         if state.phase is K.OVER:
             return state
@@ -136,6 +136,7 @@ def silent(state: ClientState, event: Quiet) -> ClientState:
     """Time has passed in which nothing was said by the client, and at most so much in which the tester said nothing."""
     mute, still = state.mute_ms + max(event.ms, event.elapsed), state.still_ms + event.ms
     state = state._replace(silent_ms=state.silent_ms + event.ms, mute_ms=mute, still_ms=still)
+    state = state._replace(whole_ms=state.whole_ms + event.ms)
     if state.phase is not K.LIVE:
         return state
     return state._replace(waited_ms=max(state.waited_ms, mute), rested_ms=max(state.rested_ms, still))

@@ -82,7 +82,7 @@ def _from_client(state: ClientState, event: Said | Noise | Closed) -> Outcome:
 def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.by == "server":
         if event.name == "octets":
-            return Allow(state._replace(parted=True))
+            return Allow(state._replace(parted=True, mute_ms=0, still_ms=0))  # whoever is writing a frame is not silent
         if event.name == "written":
             return Allow(state._replace(written=marks_of(event.value)))
         return Allow(told(state, event.name, event.value))
