@@ -135,6 +135,13 @@ def _another_service(document: Document, version: int) -> int:
 
 
 def _other_service(item: list[str], dice: Dice, document: Document) -> None:
+    """A name that is none of the document's, or that of an interface, which nobody can be asked to serve."""
+    if "if" in document.extensions and dice.roll(2):
+        documents.interface(document, op(0, dice.roll(4)))
+        made = document.blocks.pop()
+        document.blocks.insert(0, made)
+        item[0], item[2] = made.facts["service"], str(made.facts["version"])
+        return
     item[0] = document.fresh("Unknown") if dice.roll(2) == 0 else item[0] + "x"
 
 
