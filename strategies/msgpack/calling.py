@@ -183,7 +183,7 @@ def _arguments(t: Teller, op: Op) -> None:
     forms: list[tuple[str, Sequence[Any]]] = [
         ("say", (number, ("b", "", "é" * 20)[op.args[4] % 3])),
         ("pick", ("x", "y", "z")),
-        ("pick", ("", "x" * (300, 9000, 20_000)[op.args[2] % 3], "x")),
+        ("pick", ("", "x" * (300, 9000, 20_000)[op.args[2] % 3], ("x", "")[op.args[4] // 3 % 2])),
     ]
     forms += [("say", (number,)), ("pick", ("x", "y"))] if left else []
     t.call(place, *forms[op.args[3] % len(forms)])

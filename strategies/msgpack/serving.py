@@ -151,8 +151,8 @@ class World:
         say, order = ["1: int a", "2: string b"], self.dice.roll(2)
         pick = "1: string a, 2: string b, 3: string c"
         if ARGUMENTS in self.config.taken:
-            say = ["1: int a", "3: optional string b"]
             default = ' = "d"' if "def" in self.config.extensions and self.dice.roll(2) else ""
+            say = ["1: int a", f"3: optional string b{default}"]
             pick = f"1: string a, 2: string b, 3: optional string c{default}"
         if order and ORDER in self.config.taken:
             say.reverse()
