@@ -349,6 +349,21 @@ def test_a_sequence_id_is_repeated_by_a_producer_of_the_same_name_alone(name, gi
     assert [each.breach.requirement for each in found.faults] == rules
 
 
+@pytest.mark.parametrize(("sequence", "topic", "blamed"), [
+    (0, TOPIC, False), (1, TOPIC, True), (0, TOPIC + "-other", True),
+])  # fmt: skip
+def test_only_a_number_that_was_used_on_the_topic_is_known_already(sequence, topic, blamed):
+    """SEND-16: a broker that drops what is new says the same as one that drops what is not."""
+    events = [*hello(0), *published(0), said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=5),
+              said(0, "broker", "SUCCESS", request_id=5),
+              said(0, "client", "PRODUCER", topic=topic, producer_id=1, request_id=6, producer_name="p"),
+              said(0, "broker", "PRODUCER_SUCCESS", request_id=6, producer_name="p"),
+              said(0, "client", "SEND", {**META, "sequence_id": sequence}, b"n", producer_id=1, sequence_id=sequence),
+              said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=sequence,
+                   message_id={"ledgerId": NOBODY, "entryId": NOBODY}), END]  # fmt: skip
+    assert faults(events, "modern", dedup=True) == (["PULSAR-SEND-16"] if blamed else [])
+
+
 def test_two_lookups_of_a_topic_are_good_for_two():
     pen, ear = way(0, 1, "PRODUCER"), way(0, 2, "SUBSCRIBE")
     both = [*hello(0), *(each for part in (*pen, *ear) for each in part)]

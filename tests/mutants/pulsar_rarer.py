@@ -124,6 +124,14 @@ def said_again(w: Writer) -> None:
     w.send(pen)
 
 
+def one_name_on_two_topics(w: Writer) -> None:
+    """Producers of one name publish to two topics, each from its first number on."""
+    line, _, _ = ready(w)
+    for topic in ("t", "t2"):
+        w.send(w.pen(line, topic, 1, "p"))
+        w.settle()
+
+
 def four_in_one(w: Writer) -> None:
     """Four messages are acknowledged in one frame, then everything that is left comes again."""
     line, ear, _ = ready(w, SHARED, sends=4)
@@ -319,6 +327,15 @@ mutant(
         lambda producer, body, found: found and body["sequence_id"] != producer.topic.sequences.get(producer.name, -1)
     ),
 )
+mutant(
+    "duplicates-of-all-topics", "SEND-16", one_name_on_two_topics, profile="modern", facts={"dedup": True},
+    deduplication=True,
+)(
+    "A sequence id that was used on one topic is taken for a repeated one on every other.",
+    on(Session, "seen_before").before(
+        lambda self, producer: setattr(producer.topic, "sequences", vars(self.broker).setdefault("everywhere", {}))
+    ),
+)  # fmt: skip
 mutant("three-of-an-ack", "ACK-11", four_in_one, accept="ACK-01 RED-03", profile="modern", history=True)(
     "Reads three ids of an ACK.",
     on(Session, "on_ack").takes(body=lambda body: {**body, "message_id": body.get("message_id", [])[:3]}),

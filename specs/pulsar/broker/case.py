@@ -166,6 +166,16 @@ class Case:
         nowhere = self.given == (NOBODY, NOBODY)
         return nowhere and (self.before.config.dedup or self.entry.odd is Misuse.FALLING)
 
+    @property
+    def used_before(self) -> bool:
+        """True when a producer of the same name may have used this number before on the topic, or a higher one."""
+        entry = self.entry
+        return entry.odd is Misuse.FALLING or any(
+            there.topic == entry.topic and (there.name == entry.name or there.source == entry.source)
+            and there.at < entry.at and there.fate is not Fate.REFUSED and there.seq + max(there.many, 1) > entry.seq
+            for there in self.before.entries
+        )  # fmt: skip
+
     # -- MESSAGE
 
     @lazy

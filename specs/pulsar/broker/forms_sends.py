@@ -138,7 +138,10 @@ def receipts_come_in_the_order_of_the_sends(case: Case) -> str:
 @form(DEDUPLICATED, on="SEND_RECEIPT",
       if_=lambda case: case.send is not None and (case.dropped or case.duplicate_of is not None))  # fmt: skip
 def a_repeated_number_is_not_stored_twice(case: Case) -> str:
-    """With deduplication on a repeated sequence id is confirmed and not stored again (schema)."""
+    """With deduplication on a repeated sequence id is confirmed and not stored again (schema). No other one is said to
+    be known."""
+    if case.dropped and not case.used_before:
+        return f"the sequence id {case.entry.seq} was not used before, and its message is said to be known already"
     first = None if case.dropped else case.duplicate_of
     if first is None or case.given == first.id:
         return ""
