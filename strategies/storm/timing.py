@@ -120,6 +120,8 @@ class Lane:
                 w.settle(("ack", "fail")[(a + n) % 2], w.open.pop(0))
         if c % 3 == 2:
             hosting.logging(w, c)
+        if c % 3 == 1 and w.config.has("x-error"):  # an error is told, and the component lives on
+            w.say(Message({"command": "error", "msg": f"{w.tag()} told"}))
 
     def _spout(self, kind: str, op: Op) -> None:
         how, when, rest, _ = op.args
