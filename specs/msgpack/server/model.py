@@ -41,12 +41,21 @@ class ServerModel:
         if isinstance(event, Fact):
             return (_fact(state, event),)
         here = place(state, event.conn)
+        if here.phase is P.SPOILT and isinstance(event, Said) and event.by == "server":
+            return (Allow(put(state, _has_answered(here, event.frame.body))),)
         if here.phase is P.OVER or (here.phase is P.SPOILT and not isinstance(event, Closed)):
             return (Allow(state),)  # what crosses the end of a connection, or may be anything
         if event.by == "client":
             return (_told(state, here, *_action(event)),)
         case = _case(here, event)
         return (Allow(state) if case is None else _judged(state, case),)
+
+
+def _has_answered(here: Place, body: Any) -> Place:
+    """What is said on a spoilt connection may be anything; that it was an answer is remembered (MP-20)."""
+    if shape(body) != "response":
+        return here
+    return here._replace(conn=here.conn._replace(done=here.conn.done | {body[1]}))
 
 
 def _action(event: Said | Noise | Closed) -> tuple[str, Any]:
