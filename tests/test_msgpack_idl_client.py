@@ -392,6 +392,8 @@ SCENES = {
     "one call": (*connected(), call(), asks(), answers("x"), reports("x"), *DONE),
     "no message": (*connected(), call(), Noise(0, ROLE, b"\xc1", "never-used"), END),
     "something that nobody knows": (*connected(), told("dance"), says(op="dance", error="unsupported"), END),
+    "asked for a version and gave up": (*connected(), call(), asks("getVersion:_:0", "s"), FAILED, END),
+    "asked for a version and gave up later": (*connected(), asks("getVersion:_:0", "s"), told("disconnect"), GONE, END),
     "octets": (*connected(), Fact(0, "server", "octets", 3), Fact(0, ROLE, "octets", 3), *DONE),
     "a call of nothing": (*connected(), call("nothing"), asks("nothing:s:0"), FAILED, END),
 }

@@ -55,7 +55,7 @@ class ClientState(NamedTuple):
 ACTORS = {
     "connect": "server", "call": "server", "answer": "server", "disconnect": "server", "leaves": "server",
     "request": "idl-client", "nonsense": "idl-client", "reports": "idl-client", "opens another": "idl-client",
-    "closes": "idl-client", "breaks down": "idl-client",
+    "closes": "idl-client", "gives up": "idl-client", "breaks down": "idl-client",
 }  # fmt: skip
 _down = never(NAMED, "the program ended", given=lambda case: False)
 _over = unreachable("nothing is asked or judged on a connection that has ended")
@@ -68,12 +68,13 @@ MACHINE = Machine(
         At.CALLING: {
             "connect": (At.CALLING, At.GONE), "call": At.CALLING, "answer": At.CALLING, "disconnect": At.OVER,
             "leaves": At.GONE, "request": (At.CALLING, At.GONE), "nonsense": At.CALLING,
-            "reports": (At.CALLING, At.GONE), "opens another": At.GONE, "closes": At.OVER, "breaks down": _down,
+            "reports": (At.CALLING, At.GONE), "opens another": At.GONE, "closes": At.OVER, "gives up": At.GONE,
+            "breaks down": _down,
         },
         At.OVER: {
             "connect": At.GONE, "call": At.GONE, "answer": _over, "disconnect": At.OVER, "leaves": At.GONE,
             "request": _over, "nonsense": _over, "reports": (At.OVER, At.GONE), "opens another": At.GONE,
-            "closes": At.OVER, "breaks down": _down,
+            "closes": At.OVER, "gives up": At.GONE, "breaks down": _down,
         },
         At.GONE: {**dict.fromkeys(ACTORS, _gone), "breaks down": _down},
     },

@@ -50,7 +50,8 @@ def _client(state: ClientState, event: Said | Noise | Closed | Fact) -> Outcome:
     if state.phase is At.GONE:
         return Allow(state)
     if state.questions and (isinstance(event, Closed) or (isinstance(event, Fact) and event.name == "answer")):
-        return Allow(state._replace(phase=At.GONE, told=()))  # it waits no longer for a version, or went on without
+        # It waits no longer for a version, or went on without.
+        return Allow(state._replace(phase=MACHINE.move(state.phase, "gives up"), told=()))
     if isinstance(event, Fact):
         return _beside(state, event)
     if isinstance(event, Closed):
