@@ -148,13 +148,16 @@ class SaysErrors(Session):
             self.fail("of its own accord")
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3, 19])
 def test_an_error_that_comes_and_goes_is_not_named_after_what_stood_beside_it(seed):
     found, _, _ = hunted(SaysErrors, 120, seed=seed)
     failed = {fault.requirement for fault in found if fault.verdict == "fail"}
     # what such a connection held is given to another one, and may be read there before its ERROR
     assert failed - {"STOMP-1.2-MSG-10"} == {"STOMP-1.2-ERROR-07"}
-    assert not {fault.requirement for fault in found} & {"STOMP-1.2-ENC-08", "STOMP-1.2-ROB-02", "STOMP-1.2-CLEN-01"}
+    others = [fault for fault in found if fault.requirement not in ("STOMP-1.2-ERROR-07", "STOMP-1.2-MSG-10")]
+    # a conversation that was not shown again is told as a suspicion, which names the fault that shows in the same way
+    assert all("it may be STOMP-1.2-ERROR-07" in fault.unsettled for fault in others), others
+    assert all(fault.verdict == "inconclusive" for fault in others), others
 
 
 def test_a_frame_that_is_refused_each_time_is_named_after_what_is_special_about_it():
