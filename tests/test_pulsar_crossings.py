@@ -538,3 +538,10 @@ def test_a_consumer_whose_subscribe_is_not_answered_may_not_be_there_however_oft
     ]
     found = faults([*hello(0), asked, *[success] * answered, *closings])
     assert found == (["PULSAR-CLC-01"] if answered else [])
+
+
+@pytest.mark.parametrize(("permits", "blamed"), [(0, []), (1 << 31, []), (9, ["PULSAR-INV-BROKER-31"])])
+def test_a_flow_of_nobody_may_be_one_of_no_permits_too(permits, blamed):
+    """P-89: the broker took its consumer away, and may look at the number of permits before it looks for it."""
+    events = [*hello(0), *consumer(0, 1, SHARED), flow(0, 1), said(0, "broker", "CLOSE_CONSUMER", consumer_id=1)]
+    assert faults([*events, flow(0, 1, permits), Closed(0, "broker"), END]) == blamed

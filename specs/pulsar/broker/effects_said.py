@@ -94,6 +94,9 @@ def _request(state: State, number: int, frame: Frame) -> State:
             why = "an ACK of nothing, which versions below 12 cannot say"
             return misused(state, number, Misuse.ACK_OF_NOTHING, why)
         case "FLOW" | "ACK" | "REDELIVER_UNACKNOWLEDGED_MESSAGES" if body.consumer_id not in conn.consumers:
+            flowed = _odd_flow(state, number, body) if kind == "FLOW" else state
+            if flowed is not state:  # P-89: a broker may look at the number first
+                return flowed
             state = subscriptions.shaken(state, number, OF_NOBODY[kind], f"{kind} of a consumer that is not there")
             if kind == "ACK" and body.HasField("request_id"):
                 return _asked(state, number, body.request_id, Request(Asked.ACK))
