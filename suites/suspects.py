@@ -424,4 +424,4 @@ def _waited_ms(recording: Recording) -> float:
 
 def _waited(recording: Recording) -> bool:
     """True when all the patience had run out."""
-    return any(isinstance(event, Quiet) and event.final and event.ms for event in recording.events)
+    return _waited_ms(recording) > 0

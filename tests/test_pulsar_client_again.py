@@ -9,8 +9,9 @@ import pytest
 from specs.events import Closed, Fact
 from specs.pulsar.batches import batch
 from specs.pulsar.frames import NOBODY
+from tests.test_pulsar_client_crossings import reported, told, way
 from tests.test_pulsar_client_machine import at, consumer, looked_up, verdict
-from tests.test_pulsar_crossings import END, flow, reported, told, way
+from tests.test_pulsar_crossings import END, flow
 from tests.test_pulsar_freedoms import META, TOPIC, hello, said
 
 AGAIN = "REDELIVER_UNACKNOWLEDGED_MESSAGES"

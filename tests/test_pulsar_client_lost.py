@@ -8,6 +8,7 @@ import pytest
 
 from specs.events import Closed, Fact, Noise, Quiet
 from specs.pulsar.frames import NOBODY
+from tests.test_pulsar_client_crossings import URL, reported, told
 from tests.test_pulsar_client_machine import (
     DROP,
     EARLY,
@@ -19,7 +20,7 @@ from tests.test_pulsar_client_machine import (
     producer,
     verdict,
 )
-from tests.test_pulsar_crossings import END, URL, flow, reported, told
+from tests.test_pulsar_crossings import END, flow
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
 OPENED = [told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0), *looked_up(TOPIC, 1),

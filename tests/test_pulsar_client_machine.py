@@ -20,7 +20,8 @@ from specs.pulsar.states import Config
 from tests.mutants.pulsar_client_parts import written
 from tests.mutants.pulsar_client_rows import broken, odd, spoiled, strays
 from tests.mutants.pulsar_kit import PULSAR
-from tests.test_pulsar_crossings import END, URL, flow, reported, told
+from tests.test_pulsar_client_crossings import URL, reported, told
+from tests.test_pulsar_crossings import END, flow
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
 CONFIG = Config(role="client", profile="modern")

@@ -6,8 +6,9 @@ import pytest
 
 from specs.events import Closed, Fact
 from specs.pulsar.batches import batch
+from tests.test_pulsar_client_crossings import reported, told
 from tests.test_pulsar_client_machine import MADE, NOW, at, looked_up, verdict
-from tests.test_pulsar_crossings import END, reported, told
+from tests.test_pulsar_crossings import END
 from tests.test_pulsar_freedoms import TOPIC, hello, said
 
 LOST = [Fact(0, "broker", "drop", None), Closed(0, "client", "eof")]

@@ -9,8 +9,9 @@ import pytest
 from specs.events import Closed, Said
 from specs.model import judge
 from specs.pulsar.batches import batch
+from tests.test_pulsar_client_crossings import reported, told
 from tests.test_pulsar_client_machine import CONFIG, END, PULSAR, consumer, looked_up
-from tests.test_pulsar_crossings import flow, reported, told
+from tests.test_pulsar_crossings import flow
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
 OPENED = [

@@ -13,7 +13,8 @@ from specs.pulsar.batches import batch
 from specs.pulsar.model import PulsarModel
 from specs.pulsar.states import Config
 from tests.mutants.pulsar_kit import PULSAR, SHARED
-from tests.test_pulsar_crossings import consumer, flow, published, pushed, told, two
+from tests.test_pulsar_client_crossings import told
+from tests.test_pulsar_crossings import consumer, flow, published, pushed, two
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
 CONNECT = said(0, "client", "CONNECT", client_version="x", protocol_version=7)

@@ -208,8 +208,8 @@ class Conv(NamedTuple):
     after them, `raised`: it was told to, ever; `prints`: it prints in this action; `loose`: it raised, so the library
     may do what it likes until the status. `number` is what the open request asks for, `sub` the number beside it,
     `tried` what the last one did, `asked` how many there were in this action; `own`: user code did not ask for it.
-    `refused`: the last answer named an error; `made`: the numbers granted, ever. `due` are
-    observations that have to come.
+    `refused`: the last answer named an error; `made`: the numbers granted, ever. `due` are observations that
+    have to come.
 
     How the child fares: `later` are actions that were sent while one was open, which it comes to when that is done;
     `misuse` is the invalid input that it was sent, `instead` the action that came in place of an answer, `taken` that

@@ -265,8 +265,9 @@ class Session:
         """The declared reaction to what is no message."""
         if how.startswith("error"):
             style = self.server.switches.error_id
+            zero = style == "zero" and 0 not in self.open  # else it would be the answer to that request
             own = value[1] if style == "own" and isinstance(value, list) and len(value) > 1 else None
-            self.say([1, 0 if style == "zero" else own, self.error(why), None])
+            self.say([1, 0 if zero else own, self.error(why), None])
         if how in ("close", "error-then-close"):
             self.close()
 

@@ -18,6 +18,8 @@ from specs.rules import Broken
 
 SLACK_MS = 1000
 """What is added to a keep-alive interval before anybody is blamed for being late."""
+EARLY_MS = 100
+"""How much sooner than we can tell a keep-alive interval may have run out for the broker."""
 OLD_CLIENT = 10
 """ServerError.UnsupportedVersionError."""
 NEWER = "PULSAR-VER-01"
@@ -216,7 +218,7 @@ def pings_come_now_and_then(case: Case) -> str:
 
 def _unheard(case: Case) -> bool:
     conn = case.conn
-    ended = case.event is not None and conn.up + 100 >= _keepalive(case)
+    ended = case.event is not None and conn.up + EARLY_MS >= _keepalive(case)
     return bool(_keepalive(case) and conn.pinged and (ended or _silent(case)))
 
 
@@ -264,7 +266,7 @@ def it_may_have_gone_before_it_heard(case: Case) -> bool:
     """A sign of life that comes as the timeout runs out may cross the end (seed, "Keep Alive")."""
     conn, keepalive = case.conn, _keepalive(case)
     crossing = conn.unread > conn.synced and conn.since <= min(SLACK_MS, keepalive // 2)
-    return crossing and conn.rest + conn.since + 100 >= keepalive > 0
+    return crossing and conn.rest + conn.since + EARLY_MS >= keepalive > 0
 
 
 def _unprovoked(case: Case) -> bool:
@@ -277,13 +279,13 @@ def _unprovoked(case: Case) -> bool:
         return False
     if case.number not in state.conns or (conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2)):
         return False
-    if conn.pinged and (not keepalive or conn.up + 100 >= keepalive):
+    if conn.pinged and (not keepalive or conn.up + EARLY_MS >= keepalive):
         return False  # nobody knows how long it waits for a sign of life, or it has waited
     if conn.version < 4 and any(entry.batched or Trait.COMPRESSED in entry.traits for entry in state.entries):
         return False  # it cannot be told what is there for it
-    if conn.version < 1 and keepalive and conn.up + 100 >= keepalive:
+    if conn.version < 1 and keepalive and conn.up + EARLY_MS >= keepalive:
         return False  # who must not be asked for a sign of life may be taken for dead
-    return not (conn.midway and (not keepalive or conn.up + 100 >= keepalive))
+    return not (conn.midway and (not keepalive or conn.up + EARLY_MS >= keepalive))
 
 
 def _after_a_strange_ack(case: Case) -> bool:

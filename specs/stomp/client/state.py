@@ -123,13 +123,12 @@ class ClientState(NamedTuple):
     `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has; `silent_ms` is for how long the
     client has been silent for certain, `mute_ms` for how long the tester has at most, and `waited_ms` is the longest of
     its silences; `still_ms` and `rested_ms` are the same of what is certain. `whole_ms`: for how long for certain no
-    whole frame or line end was said. `marks` are requirements that could be the
-    reason if what was said last had gone wrong; `large`: something was beyond what a client has to take. `parted`: a
-    frame was said in pieces. `written` are the marks of how what is said next is put into octets (written.py). `left`:
-    it was told to leave, or leaves by itself. `former` are the destinations of subscriptions on connections that have
-    ended: a client may subscribe to them again by itself. `spoilt` describes what may have ended the connection, and
-    `dropped`: the tester has ended it. `fatal` is the requirement by which nothing behind it may be given.
-    """
+    whole frame or line end was said. `marks` are requirements that could be the reason if what was said last had gone
+    wrong; `large`: something was beyond what a client has to take. `parted`: a frame was said in pieces. `written` are
+    the marks of how what is said next is put into octets (written.py). `left`: it was told to leave, or leaves by
+    itself. `former` are the destinations of subscriptions on connections that have ended: a client may subscribe to
+    them again by itself. `spoilt` describes what may have ended the connection, and `dropped`: the tester has ended it.
+    `fatal` is the requirement by which nothing behind it may be given."""
 
     config: Config
     phase: K = K.NEW
