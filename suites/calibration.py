@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from impls.driver.drive import Recording, Setting, drive
+from impls.driver.harness import KeptHarnessTransport
 from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.launching.manifest import Implementation
@@ -49,6 +50,8 @@ UNSPOKEN, UNSPOKEN_MS = 3.0, 500
 """How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
 SIGNS = frozenset(("observed", "file", "octets"))
 """What shows that a program was reached, although it has said nothing that can be read."""
+STARTS = 6
+"""What is left of the run has to be so many times what a program takes to start, if more than one of it is kept."""
 DEADLY = 8
 """So many questions of discovery in which the implementation ended are asked once more: what ends it each time is none
 of those that come and go."""
@@ -101,9 +104,7 @@ class Calibration:
                 recording = self._drive(self._smoke(setting.config), patient, f"smoke{n}-")
                 if _spoke(recording, self.impl.role) or recording.refused:
                     break
-            slowest = max(
-                slowest, _slowest(recording, self.impl.role, started=getattr(self.transport, "beside", False))
-            )
+            slowest = max(slowest, _slowest(recording, self.impl.role, started=getattr(self.transport, "own", False)))
             if n == 0:
                 self._must_talk(recording)
             silent = any(isinstance(event, Quiet) and event.final and event.ms for event in recording.events)
@@ -167,8 +168,14 @@ class Calibration:
                 return None
             return tuple(blame.breach.requirement for blame in recording.judgement.faults)
 
+        if isinstance(self.transport, KeptHarnessTransport) and self._starts_slowly(self.transport):
+            return 0
         # on a machine that is busy with something else it is asked twice: most of a run rests on the answer
         return bears(self.transport, play) or bears(self.transport, play)
+
+    def _starts_slowly(self, transport: KeptHarnessTransport) -> bool:
+        """True when starting more of its programs would take too much of the run."""
+        return transport.pool.warm_s * STARTS > self.deadline.left()
 
     def _drive(self, plan: Plan, setting: Setting, fresh: str) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for all of it: it would teach us what is not so."""
@@ -185,7 +192,7 @@ class Calibration:
         pool.depth = 0
         try:
             ages.append(self._age_s())
-            while transport.beside and min(ages) > BRISK_S and time.monotonic() - begun < STARTS_S:
+            while transport.own and min(ages) > BRISK_S and time.monotonic() - begun < STARTS_S:
                 ages.append(self._age_s())
         finally:
             pool.depth = depth

@@ -360,7 +360,7 @@ class Case:
         steps = sum(not isinstance(step, Wait) for step in fault.plan.steps)
         if fault.requirement != crash or fault.reproduced < fault.tried or steps < LONG or not hunter.sound:
             return None
-        if smoke is None or getattr(self.setting.transport, "beside", False):
+        if smoke is None or getattr(self.setting.transport, "own", False):
             return None  # or each conversation has a program of its own
         for turn in range(2 * steps):
             seen = self.shown(smoke)

@@ -225,7 +225,7 @@ class Investigator:
     def _spoilt(self, case: Case, seen: Seen) -> bool:
         """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
         earlier conversation is the cause, and nothing in this one."""
-        if getattr(case.setting.transport, "beside", False):
+        if getattr(case.setting.transport, "own", False):
             return False  # each conversation has a program of its own
         if not case.hunter.sound or case.setting.protocol.crash not in case.hunter.binding:
             return False

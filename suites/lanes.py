@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from impls.driver.harness import KeptHarnessTransport
 from impls.driver.link import Link, LinkError, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 
 WIDTH, PROCESSES = 8, 3
-"""Lanes beside the hunt, with a server, and with programs that are started for each conversation."""
+"""Lanes beside the hunt: with a server, and with programs, be they started for each conversation or kept."""
 SLOW_S, SLOW_WIDTH = 0.1, 16
 """With a server whose simplest session takes longer than that so many conversations are held at once: it costs us
 little to wait for more of them."""
@@ -111,21 +112,29 @@ class Lanes:
 def bears(transport: Transport, play: Callable[[], Hashable] = lambda: None) -> int:
     """How many conversations can be held beside each other, 0 when it is one at a time: some with programs that are
     started for each, and many with a server for which it makes no difference that others are connected, or are being
-    served. A library behind a harness is one program for all of them. `play` plays the simplest session, and returns
-    how it went, or None when it was refused."""
-    if not isinstance(transport, TcpTransport):
-        return PROCESSES if isinstance(transport, PipeTransport) and transport.beside else 0
+    served. Of test programs that are kept some can run where it makes no difference that they do; one that answers line
+    by line is never waited for. `play` plays the simplest session, and returns how it went, or None when it was
+    refused."""
+    if isinstance(transport, PipeTransport) and transport.own:
+        return PROCESSES
+    kept = isinstance(transport, KeptHarnessTransport)
+    if not kept and not isinstance(transport, TcpTransport):
+        return 0
     alone = _Went()
     alone.play(play)
-    if None in alone.ways or not _makes_no_difference(transport, play, alone, WIDTH):
+    width, held = (PROCESSES, PROCESSES) if kept else (WIDTH, 2 * WIDTH)
+    if None in alone.ways or not _makes_no_difference(transport, play, alone, width, held):
         return 0
-    slow = alone.longest_s > SLOW_S
-    return SLOW_WIDTH if slow and _makes_no_difference(transport, play, alone, SLOW_WIDTH) else WIDTH
+    slow = alone.longest_s > SLOW_S and not kept
+    return SLOW_WIDTH if slow and _makes_no_difference(transport, play, alone, SLOW_WIDTH, 2 * SLOW_WIDTH) else width
 
 
-def _makes_no_difference(transport: TcpTransport, play: Callable[[], Hashable], alone: _Went, width: int) -> bool:
-    """True when sessions go as they do `alone` while so many go on at once, and twice as many more are connected."""
-    with _held(transport, 2 * width) as many:
+def _makes_no_difference(
+    transport: Transport, play: Callable[[], Hashable], alone: _Went, width: int, held: int
+) -> bool:
+    """True when sessions go as they do `alone` while `width` go on at once, and `held` more are connected, or as many
+    test programs run."""
+    with _held(transport, held) as many:
         beside = _at_once(width, play) if many else _Went([None])
     if set(beside.ways) != set(alone.ways) and None not in beside.ways:
         # what comes and goes does so alone as well, and is then no matter of what goes on beside it
@@ -157,7 +166,7 @@ class _Went:
 
 
 @contextmanager
-def _held(transport: TcpTransport, count: int) -> Iterator[bool]:
+def _held(transport: Transport, count: int) -> Iterator[bool]:
     """So many connections, open all the time; False when they can't be had."""
     held: list[Link] = []
     try:

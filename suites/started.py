@@ -15,7 +15,7 @@ from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.driver.stdio_launch import transport as standing
 from impls.driver.watch import WATCH
-from impls.launching.launch import LaunchError, Running, no_answer, start, wait_ready
+from impls.launching.launch import LaunchError, Running, no_answer, start, taken, wait_ready
 from impls.launching.manifest import Implementation
 from impls.launching.running import AGAIN
 from specs.events import Said
@@ -59,7 +59,7 @@ class Started:
             return
         self._running = running = start(self._impl)
         try:
-            self._ready(running)
+            self._come_up(running)
         except BaseException:  # Ctrl-C too: what was started never outlives the run
             self._stop(running)
             raise
@@ -119,6 +119,17 @@ class Started:
             if running is not None:
                 self.deadline.resume()
                 self._stop(running)
+
+    def _come_up(self, running: Running) -> None:
+        """Wait until it answers. The port that was chosen for it may be another program's by the time it listens: then
+        it is started once more, at another one."""
+        try:
+            self._ready(running)
+        except LaunchError:
+            if running.alive() or self._impl.start.port is not None or not taken(running.address):
+                raise
+            running.restart()
+            self._ready(running)
 
     def _ready(self, running: Running) -> None:
         """Wait until it answers, for as long as its manifest allows and this run lasts."""

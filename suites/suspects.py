@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from impls.driver.drive import Recording, Setting
+from impls.driver.harness import again
 from impls.driver.pipes import PipeTransport
 from impls.driver.vigil import Heard
 from specs.events import Quiet
@@ -152,6 +153,10 @@ class Suspects:
         whole = self._hunter.ground.deadline
 
         def work(until: Deadline = whole) -> Investigated:
+            with again(self._hunter.setting.transport, suspicion.recording.place):
+                return look(until)
+
+        def look(until: Deadline) -> Investigated:
             if self._explained(suspicion) or self._was_slow(suspicion):
                 return Investigated(None, explained=True)
             if self._now_and_then.is_it(suspicion, self.certain, until):

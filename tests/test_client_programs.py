@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,57 @@ def test_who_ends_the_only_connection_without_a_word_has_ended_it(transport: Cli
     assert link.take() is None
     assert not link.send(b"hello")
     link.close()
+
+
+def ended(transport: ClientHarnessTransport, *links: ClientHarnessLink) -> None:
+    """End conversations, each of which waits for the answer to its disconnect."""
+    for link in links:
+        link.close()
+
+
+def test_two_conversations_at_once_are_held_with_two_programs_that_both_go_on(
+    transport: ClientHarnessTransport,
+) -> None:
+    (one, first), (other, second) = told(transport), told(transport)
+    assert first != second
+    ended(transport, one, other)
+    (one, third), (other, fourth) = told(transport), told(transport)
+    assert {third, fourth} == {first, second}
+    ended(transport, one, one, other)  # who ends one twice does not free its program twice
+    pids = [told(transport)[1] for _ in range(3)]
+    assert len(set(pids)) == len(pids)
+
+
+def test_a_thread_gets_the_program_of_an_earlier_conversation_and_the_others_leave_it_free(
+    transport: ClientHarnessTransport,
+) -> None:
+    (one, first), (other, second) = told(transport), told(transport)
+    place = one.place
+    ended(transport, one, other)
+    with ThreadPoolExecutor(1) as elsewhere, transport.again(place):
+        assert elsewhere.submit(told, transport).result()[1] == second
+        assert elsewhere.submit(told, transport).result()[1] not in (first, second)
+        for _ in range(2):
+            link, pid = told(transport)
+            assert pid == first
+            ended(transport, link)
+    assert told(transport)[1] == first  # it is last in, first out again
+
+
+def test_what_is_started_in_the_place_of_a_program_is_kept_for_the_thread_as_well(
+    transport: ClientHarnessTransport,
+) -> None:
+    link, first = told(transport)
+    place = link.place
+    ended(transport, link)
+    with ThreadPoolExecutor(1) as elsewhere, transport.again(place):
+        link, pid = told(transport, "hang")
+        assert pid == first
+        ended(transport, link)
+        link, second = told(transport)
+        assert second != first
+        ended(transport, link)
+        assert elsewhere.submit(told, transport).result()[1] not in (first, second)
+        assert told(transport)[1] == second
+    with transport.again(place):  # it is gone
+        assert told(transport)[1] not in (first, second)

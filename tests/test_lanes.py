@@ -309,7 +309,7 @@ def test_a_plan_ends_with_the_run_and_nobody_is_blamed_for_what_is_missing(left_
 @pytest.mark.parametrize("beside", [True, False])
 def test_programs_that_are_started_for_each_conversation_are_judged_at_once(beside):
     transport = object.__new__(PipeTransport)
-    transport.beside = beside
+    transport.own = beside
     assert bool(bears(transport)) is beside
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from types import SimpleNamespace
 
 import pytest
 
 from impls.driver.link import TcpTransport
+from impls.launching.running import LaunchError
 from specs.model import Judgement
 from suites.deadline import Deadline
 from suites.started import Started
@@ -80,3 +82,28 @@ def test_what_is_just_started_again_is_stopped_behind_that(started):
         thread.join(WAIT_S)
     assert program.done == ["stop", "restart", "stop"]
     assert told[0].startswith("exit status 1 in this conversation")
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_what_finds_its_port_taken_is_started_at_another_one(started, monkeypatch, held):
+    started, program = started
+    started._impl.start.port = None
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        program.address = other.getsockname()
+        if not held:
+            other.close()
+        program.gone = True
+        program.revive.set()
+        turns = iter([LaunchError("ended before it was ready"), None])
+
+        def ready(self, running):
+            if (error := next(turns)) is not None:
+                raise error
+
+        monkeypatch.setattr(Started, "_ready", ready)
+        if held:
+            started._come_up(program)
+        else:
+            with pytest.raises(LaunchError):
+                started._come_up(program)
+    assert program.done == (["restart"] if held else [])

@@ -1,10 +1,10 @@
 """Test programs around client libraries: told over their stdin what to do, they call the suite, which is the server.
 
-One program serves all conversations of a run. A plan's `Control` is a request of impls/driver/ndjson.py: its name is
-the op, its value the members, of which those that begin with `_` are for the model alone. `connect` adds the address on
-which the suite listens, another one when the connection before has ended; `drop` ends the connection under the client.
-Facts: `answer` and every event by its name, `exit`, and `accepted` when it opens another connection, which is closed:
-how many there are by then.
+A program serves one conversation after the other, and a few programs may run at once. A plan's `Control` is a request
+of impls/driver/ndjson.py: its name is the op, its value the members, of which those that begin with `_` are for the
+model alone. `connect` adds the address on which the suite listens, another one when the connection before has ended;
+`drop` ends the connection under the client. Facts: `answer` and every event by its name, `exit`, and `accepted` when it
+opens another connection, which is closed: how many there are by then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from impls.driver import unread
-from impls.driver.harness import HOST, Files, Harness, HarnessLink, OneHarnessTransport, send_on, taken_from
+from impls.driver.harness import HOST, Files, KeptHarnessLink, KeptHarnessTransport, send_on, taken_from
 from impls.driver.link import Link
 from impls.driver.program import wait_for
 
@@ -26,12 +26,11 @@ WORTH = 0.5
 """What is still open when the connection has gone is waited for, for this part of what a new program takes to start."""
 
 
-class ClientHarnessLink(HarnessLink):
+class ClientHarnessLink(KeptHarnessLink):
     """A conversation: what is said on the connection that the program opens, and beside it what it is told."""
 
-    def __init__(self, transport: ClientHarnessTransport, harness: Harness) -> None:
-        super().__init__(harness)
-        self._transport = transport
+    def __init__(self, transport: ClientHarnessTransport) -> None:
+        super().__init__(transport)
         self._listener = _listening()
         self._peer: socket.socket | None = None
         self._open = 0
@@ -135,7 +134,8 @@ class ClientHarnessLink(HarnessLink):
         peer: Files = [] if self._peer is None or self._ended else [self._peer]
         return [*super().files(), *peer, *([] if self._peer else [self._listener])]
 
-    def close(self, how: str = "close") -> None:
+    def leave(self, how: str) -> bool:
+        """See `KeptHarnessLink`."""
         if self._peer is not None:
             self._peer.close()
         self._listener.close()
@@ -144,8 +144,7 @@ class ClientHarnessLink(HarnessLink):
         if self._connected and not self._open and not self.harness.ended:
             self.do("disconnect", {})
             self._answered(LEAVE_S)
-        if self._open or self.harness.ended or self.harness.gone:
-            self._transport.dismiss()
+        return not (self._open or self.harness.ended or self.harness.gone)
 
     def _answered(self, seconds: float) -> None:
         """Wait for the answers to all that it was told, for so long at most: nobody judges them any more."""
@@ -162,8 +161,8 @@ def _listening() -> socket.socket:
     return listener
 
 
-class ClientHarnessTransport(OneHarnessTransport):
+class ClientHarnessTransport(KeptHarnessTransport):
     """See the module."""
 
     def open(self) -> Link:
-        return ClientHarnessLink(self, self.harness())
+        return ClientHarnessLink(self)

@@ -118,6 +118,7 @@ class Conversation:
         line = Line(link, make(self._watched, config, session), make(self._played, config, session))
         line.control = control_of(link)
         self.lines[number] = line
+        self.out.place = getattr(link, "place", None)
         return line
 
     # -- listening -----------------------------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from impls.driver.link import RECEIVE, ControlChannel, Link
+from impls.driver.link import RECEIVE, ControlChannel, Link, Transport
 from impls.driver.ndjson import Commands
 from impls.driver.pipes import PipeTransport, Pool
 from impls.driver.program import Program, write_all
@@ -89,26 +91,111 @@ class HarnessTransport(PipeTransport):
         self._wait(files, ms)
 
 
-class OneHarnessTransport(HarnessTransport):
-    """Conversations with one program, which is started again when it is gone or falls silent."""
+class _Here(threading.local):
+    """The program that a thread asks for."""
 
-    beside = False
+    harness: Harness | None = None
+
+
+class KeptHarnessTransport(HarnessTransport):
+    """Conversations with programs that are kept from one to the next. Each holds one at a time: where none is free,
+    another one is started. One that is gone or falls silent is dismissed.
+
+    For use by several threads. A thread may ask for the program of an earlier conversation, see `again`.
+    """
+
+    own = False
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)
-        self._harness: Harness | None = None
+        self._lock = threading.Lock()
+        self._free: list[Harness] = []
+        self._reserved: list[Harness] = []
+        self._here = _Here()
 
     def harness(self) -> Harness:
-        """The program, which is started if there is none."""
-        if self._harness is None:
-            self._harness = Harness(self.pool.take())
-        return self._harness
+        """A program for one conversation, which is over with `free` or `dismiss`. Raises LinkError when none can be
+        started."""
+        mine = self._here.harness
+        with self._lock:
+            if mine in self._free:
+                self._free.remove(mine)
+                return mine
+            others = [each for each in self._free if each not in self._reserved]
+            if others:
+                self._free.remove(others[-1])
+                return others[-1]
+        started = Harness(self.pool.take())
+        if mine is not None and mine.ended:
+            self._reserve(started, instead_of=mine)
+        return started
 
-    def dismiss(self) -> None:
-        """End the program: what it would still say belongs to no conversation."""
-        if self._harness is not None:
-            self.pool.give_up(self._harness.program)
-            self._harness = None
+    def free(self, harness: Harness) -> None:
+        """Its conversation is over, and it can hold the next one."""
+        with self._lock:
+            self._free.append(harness)
+
+    def dismiss(self, harness: Harness) -> None:
+        """End a program: what it would still say belongs to no conversation."""
+        harness.ended = True
+        self.pool.give_up(harness.program)
+
+    @contextmanager
+    def again(self, place: object) -> Iterator[None]:
+        """In this thread, conversations are held with the program that held the one of `place` (see `Link.place`), or
+        the one that was started in its place; the others have to do without it meanwhile. What shows only behind an
+        earlier conversation would not show with another program."""
+        if not isinstance(place, Harness) or place.ended or place in self._reserved:
+            yield
+            return
+        self._reserve(place)
+        try:
+            yield
+        finally:
+            with self._lock:
+                assert self._here.harness is not None
+                self._reserved.remove(self._here.harness)
+                self._here.harness = None
+
+    def _reserve(self, harness: Harness, instead_of: Harness | None = None) -> None:
+        with self._lock:
+            if instead_of is not None:
+                self._reserved.remove(instead_of)
+            self._reserved.append(harness)
+            self._here.harness = harness
+
+
+def again(transport: Transport, place: object) -> AbstractContextManager[None]:
+    """See `KeptHarnessTransport.again`; does nothing where no programs are kept."""
+    return transport.again(place) if isinstance(transport, KeptHarnessTransport) else nullcontext()
+
+
+class KeptHarnessLink(HarnessLink):
+    """A conversation with a program that is kept. A link of a kind says how it is left."""
+
+    def __init__(self, transport: KeptHarnessTransport) -> None:
+        super().__init__(transport.harness())
+        self._transport = transport
+        self._left = False
+
+    @property
+    def place(self) -> object:
+        """Where it is held: see `KeptHarnessTransport.again`."""
+        return self.harness
+
+    def close(self, how: str = "close") -> None:
+        """See `Link`. Does nothing the second time."""
+        if self._left:
+            return
+        self._left = True
+        if self.leave(how):
+            self._transport.free(self.harness)
+        else:
+            self._transport.dismiss(self.harness)
+
+    def leave(self, how: str) -> bool:
+        """End the conversation; True when the program can hold another one."""
+        raise NotImplementedError
 
 
 def send_on(peer: socket.socket, data: bytes) -> bool:

@@ -39,7 +39,7 @@ class LineLink(PipeLink):
 class LineTransport(PipeTransport):
     """Conversations with the one program, which is started again when it is gone."""
 
-    beside = False
+    own = False
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)

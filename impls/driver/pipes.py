@@ -235,10 +235,10 @@ class _Last(threading.local):
 
 
 class PipeTransport:
-    """Conversations with programs of a pool; the clock is the monotonic one. `beside`: each has a program of its own,
-    so that several can be held at once."""
+    """Conversations with programs of a pool; the clock is the monotonic one. `own`: each has a program of its own, to
+    which nobody else has ever spoken, so that several can be held at once."""
 
-    beside = True
+    own = True
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -250,7 +250,7 @@ class PipeTransport:
     @property
     def starting_ms(self) -> float:
         """How much later than at once a new program may answer for the first time: others may be starting beside it."""
-        return STARTING * self.pool.warm_s * 1000 if self.beside else 0.0
+        return STARTING * self.pool.warm_s * 1000 if self.own else 0.0
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         """See `Transport`."""

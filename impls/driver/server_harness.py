@@ -1,8 +1,9 @@
 """Test programs that serve what they are told: their stdin and stdout carry commands, and the wire is a TCP connection.
 
-One program serves all conversations of a run. A plan's `Control` is a request of impls/driver/ndjson.py: its name is
-the op, its value the members. The answer to `serve` names the port on the loopback interface at which what is served is
-reached; the connection is made when something is first said. Facts: `answer` and every event by its name, `exit`.
+A program serves one conversation after the other, and a few programs may run at once. A plan's `Control` is a request
+of impls/driver/ndjson.py: its name is the op, its value the members. The answer to `serve` names the port on the
+loopback interface at which what is served is reached; the connection is made when something is first said. Facts:
+`answer` and every event by its name, `exit`.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from impls.driver.harness import HOST, Facts, Files, Harness, HarnessLink, OneHarnessTransport
+from impls.driver.harness import HOST, Facts, Files, KeptHarnessLink, KeptHarnessTransport
 from impls.driver.link import Link, LinkError, TcpLink
 from impls.driver.program import wait_for
 
 CONNECT_S = 5.0
 
 
-class ServerHarnessLink(HarnessLink):
+class ServerHarnessLink(KeptHarnessLink):
     """A conversation: what the program is told, and one connection to what it serves."""
 
-    def __init__(self, transport: ServerHarnessTransport, harness: Harness) -> None:
-        super().__init__(harness)
-        self._transport = transport
+    def __init__(self, transport: ServerHarnessTransport) -> None:
+        super().__init__(transport)
         self._refused: Facts = []
         self._told: list[str] = []
         self._port = 0
@@ -72,7 +72,8 @@ class ServerHarnessLink(HarnessLink):
         """What may have something to read."""
         return [*super().files(), *([self._peer.socket] if self._peer is not None else [])]
 
-    def close(self, how: str = "close") -> None:
+    def leave(self, how: str) -> bool:
+        """See `KeptHarnessLink`."""
         if self._peer is not None:
             self._peer.close(how)
         if self._told and self._told[-1] != "stop" and not self.harness.ended:
@@ -82,12 +83,11 @@ class ServerHarnessLink(HarnessLink):
                 break
             wait_for(self.harness.program.listening(), 50.0)
             self.facts()
-        if self._open > 0 or self.harness.ended or self.harness.gone:
-            self._transport.dismiss()
+        return not (self._open > 0 or self.harness.ended or self.harness.gone)
 
 
-class ServerHarnessTransport(OneHarnessTransport):
+class ServerHarnessTransport(KeptHarnessTransport):
     """See the module."""
 
     def open(self) -> Link:
-        return ServerHarnessLink(self, self.harness())
+        return ServerHarnessLink(self)

@@ -6,6 +6,7 @@ environment's, never a verdict on the implementation.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -18,7 +19,7 @@ from impls.launching.printable import printable
 from impls.launching.process import Process
 from impls.launching.running import Elsewhere, LaunchError, Log, Running
 
-__all__ = ["LaunchError", "Log", "Running", "no_answer", "start", "unused_port", "wait_ready"]
+__all__ = ["LaunchError", "Log", "Running", "no_answer", "start", "taken", "unused_port", "wait_ready"]
 
 POLL_S = 0.05
 _TLS = (b"\x15", b"\x16")
@@ -32,6 +33,15 @@ def unused_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def taken(address: tuple[str, int]) -> bool:
+    """True when somebody listens at an address of this machine: what was to listen there itself could not."""
+    try:
+        socket.create_server(address).close()
+    except OSError as error:
+        return error.errno == errno.EADDRINUSE
+    return False
 
 
 def start(implementation: Implementation, *, port_free: Callable[[], int] = unused_port) -> Running:
