@@ -240,7 +240,10 @@ def _ends(w: Writer, how: int) -> None:
         w.wait(0)
         w.exit(how // 8 % 2)
         w.wait(0)
-        _batch(w)
+        if how // 16 % 2:
+            w.final(("ZOMBIE", "TERMINATE")[how // 32 % 2])
+        else:
+            _batch(w)
         return
     _open(w, how)
     if w.open == "processRecords" and how % 3 == 2:

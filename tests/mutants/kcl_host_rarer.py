@@ -147,6 +147,26 @@ class EndBetweenUnseen(Host):
             self.answer()
 
 
+def _between_and_over(w: Writer) -> None:
+    w.exit(0)
+    w.wait(0)
+    w.final("ZOMBIE")
+
+
+@host("end-between-is-the-end", "INV-HOST-14", _between_and_over, accept="PROC-09")
+class EndBetweenIsTheEnd(Host):
+    """A child that ends between two calls has only ended early: the final call succeeds."""
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        early, self.gone = self.gone, False
+        super().call(value)
+        self.gone = early
+        if early and self.final and self.action and not self.failure:
+            self.answer()
+        else:
+            self.go_on()
+
+
 host("begins-again-at-the-end", "SHUT-06", ending(), smoke=False)(
     "initialize is sent behind the final status.",
     on(Host, "close").before(
