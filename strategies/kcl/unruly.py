@@ -179,8 +179,13 @@ def _out_of_time(w: Writer, how: int) -> None:
     w.status()
     _batch(w)
     w.status()
-    w.final("ZOMBIE")
+    if how // 4 % 2:
+        w.final("TERMINATE")
+        w.checkpoint(None)
+    else:
+        w.final("ZOMBIE")
     w.status()
+    w.together = bool(how // 2 % 2)  # both are read at once
     w.checkpoint(texts.number(0), now=True)
     w.wait(0)
     w.exit()
