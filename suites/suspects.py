@@ -153,7 +153,7 @@ class Suspects:
         whole = self._hunter.ground.deadline
 
         def work(until: Deadline = whole) -> Investigated:
-            with again(self._hunter.setting.transport, suspicion.recording.place):
+            with again(self._hunter.setting.transport, suspicion.recording.kept):
                 return look(until)
 
         def look(until: Deadline) -> Investigated:

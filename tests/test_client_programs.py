@@ -138,7 +138,7 @@ def test_a_thread_gets_the_program_of_an_earlier_conversation_and_the_others_lea
     transport: ClientHarnessTransport,
 ) -> None:
     (one, first), (other, second) = told(transport), told(transport)
-    place = one.place
+    place = one.kept
     ended(transport, one, other)
     with ThreadPoolExecutor(1) as elsewhere, transport.again(place):
         assert elsewhere.submit(told, transport).result()[1] == second
@@ -154,7 +154,7 @@ def test_what_is_started_in_the_place_of_a_program_is_kept_for_the_thread_as_wel
     transport: ClientHarnessTransport,
 ) -> None:
     link, first = told(transport)
-    place = link.place
+    place = link.kept
     ended(transport, link)
     with ThreadPoolExecutor(1) as elsewhere, transport.again(place):
         link, pid = told(transport, "hang")

@@ -244,3 +244,17 @@ def test_a_connection_for_each_request_may_be_many_where_one_leads_to_the_next(h
     first = [asked] if how == "partitions" else []
     talk = [*TOLD, *in_turn(*first, *[[*led_elsewhere(how, number)] for number in range(6)])]
     assert verdict(*talk, Fact(0, "client", "accepted", 9), END) == set()
+
+
+def test_a_producer_may_wait_for_each_receipt_before_it_sends_the_next_message():
+    """Of several messages under way the text says nothing (P-91)."""
+    both = [told("send_async", producer="p", payload_hex=each.hex()) for each in (b"a", b"b")]
+    begun = [*OPENED, *both, reported("s1"), reported("s2")]
+    silence = Quiet(5000, 5000, final=True)
+    assert verdict(*begun, silence) == {"PULSAR-FRM-15"}
+    waits = [*begun, send(0, b"a"), silence]
+    assert verdict(*waits) == set()
+    assert verdict(*waits, receipt(0), send(1, b"b"), receipt(1), END) == set()
+    assert verdict(*begun, send(0, b"a"), receipt(0), silence) == {"PULSAR-FRM-15"}
+    awaited = [told("await", handle="s2"), silence]
+    assert verdict(*waits, receipt(0), *awaited) != set()

@@ -311,6 +311,8 @@ def test_a_lookup_is_for_a_broker_that_knows_of_it(version, asked, blamed):
 def test_a_broker_that_knows_of_lookups_is_asked_where_another_does_not():
     first = [told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0, 7)]
     assert verdict(*first, *at(1, *hello(0, 6), producer(), MADE)) == {"PULSAR-LOOK-01"}
+    old = [*first[:3], *hello(0, 6)]  # it may have asked there, and opened another connection for the producer
+    assert verdict(*old, *at(1, *hello(0, 12), producer(), MADE), reported("p")) == set()
 
 
 OTHER = TOPIC + "-other"

@@ -347,3 +347,29 @@ def test_a_flow_of_nobody_may_be_one_of_no_permits_too(permits, blamed):
     """P-89: the broker took its consumer away, and may look at the number of permits before it looks for it."""
     events = [*hello(0), *consumer(0, 1, SHARED), flow(0, 1), said(0, "broker", "CLOSE_CONSUMER", consumer_id=1)]
     assert faults([*events, flow(0, 1, permits), Closed(0, "broker"), END]) == blamed
+
+
+def _asked_twice(*answers):
+    """One id is asked for twice, the second time before the first is answered, and sent with."""
+    events = [*hello(0), PING]
+    events += [said(0, "client", "PRODUCER", topic=topic, producer_id=1, request_id=n) for n, topic in enumerate(
+        ("persistent://a/b/denied", TOPIC), 1)]  # fmt: skip
+    return [*events, said(0, "client", "SEND", META, b"m", producer_id=1, sequence_id=0), *answers]
+
+
+REFUSED = said(0, "broker", "ERROR", request_id=1, error="AuthorizationError", message="no")
+MADE = said(0, "broker", "PRODUCER_SUCCESS", request_id=2, producer_name="p")
+RECEIPT = said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID)
+DENIED = {"denied": "denied"}
+
+
+def test_an_id_that_was_refused_stands_for_who_has_asked_for_it_since():
+    assert not faults(_asked_twice(REFUSED, MADE, RECEIPT, END), **DENIED)
+    assert not faults(_asked_twice(REFUSED, MADE, END), **DENIED)
+    both = said(0, "broker", "ERROR", request_id=2, error="AuthorizationError", message="no")
+    assert faults(_asked_twice(REFUSED, both, RECEIPT, END), **DENIED) == ["PULSAR-SEND-04"]
+
+
+def test_a_refusal_that_depends_on_nobody_is_owed_behind_a_ping_as_well():
+    asked = said(0, "client", "PRODUCER", topic="persistent://a/b/denied", producer_id=1, request_id=1)
+    assert faults([*hello(0), PING, asked, END], **DENIED) == ["PULSAR-PROD-08"]

@@ -73,6 +73,7 @@ class ClientPoolLink(HarnessLink):
         self.talk = talk
         self.place = place
         self._transport = transport
+        self.starts = not place
         self._ended = self._named = False
 
     # -- as the server -------------------------------------------------------------------------------------------------

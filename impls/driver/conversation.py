@@ -56,6 +56,8 @@ class Line:
     ended: bool = False
     control: ControlChannel | None = None
     """What the link shows and does beside the octets, if it can."""
+    starting: bool = True
+    """Nothing was said on it yet by a program that may have been started for it."""
 
 
 class Conversation:
@@ -117,8 +119,9 @@ class Conversation:
         make, config = self._protocol.decoder, self._setting.config
         line = Line(link, make(self._watched, config, session), make(self._played, config, session))
         line.control = control_of(link)
+        line.starting = getattr(link, "starts", True)
         self.lines[number] = line
-        self.out.place = getattr(link, "place", None)
+        self.out.kept = getattr(link, "kept", None)
         return line
 
     # -- listening -----------------------------------------------------------------------------------------------
@@ -155,6 +158,7 @@ class Conversation:
         self.log(number, "received", data)
         self._octets += len(data)
         items = line.incoming.feed(data)
+        line.starting = line.starting and not items
         for item in items:
             if isinstance(item, Bad):
                 self.feed(Noise(number, self._watched, item.data, item.why))
@@ -205,13 +209,10 @@ class Conversation:
             slice_ms *= 2
 
     def _starting_ms(self) -> float:
-        """What is waited for longer as long as nothing was said by a program that was started for this conversation: it
-        may not be there yet."""
+        """What is waited for longer as long as nothing was said by a program that was started for a connection: it may
+        not be there yet."""
         starting_ms: float = getattr(self._transport, "starting_ms", 0.0)
-        if not starting_ms:
-            return 0.0
-        met = any(isinstance(event, (Said, Noise)) and event.by == self._watched for event in self.out.events)
-        return 0.0 if met else starting_ms
+        return starting_ms if starting_ms and any(line.starting for line in self.lines.values()) else 0.0
 
     def stop_in_time(self) -> None:
         """Give the plan up when the time of the run is over. What is missing then is nobody's fault."""

@@ -141,14 +141,14 @@ class KeptHarnessTransport(HarnessTransport):
         self.pool.give_up(harness.program)
 
     @contextmanager
-    def again(self, place: object) -> Iterator[None]:
-        """In this thread, conversations are held with the program that held the one of `place` (see `Link.place`), or
+    def again(self, kept: object) -> Iterator[None]:
+        """In this thread, conversations are held with the program that held an earlier one (`KeptHarnessLink.kept`), or
         the one that was started in its place; the others have to do without it meanwhile. What shows only behind an
         earlier conversation would not show with another program."""
-        if not isinstance(place, Harness) or place.ended or place in self._reserved:
+        if not isinstance(kept, Harness) or kept.ended or kept in self._reserved:
             yield
             return
-        self._reserve(place)
+        self._reserve(kept)
         try:
             yield
         finally:
@@ -165,9 +165,9 @@ class KeptHarnessTransport(HarnessTransport):
             self._here.harness = harness
 
 
-def again(transport: Transport, place: object) -> AbstractContextManager[None]:
+def again(transport: Transport, kept: object) -> AbstractContextManager[None]:
     """See `KeptHarnessTransport.again`; does nothing where no programs are kept."""
-    return transport.again(place) if isinstance(transport, KeptHarnessTransport) else nullcontext()
+    return transport.again(kept) if isinstance(transport, KeptHarnessTransport) else nullcontext()
 
 
 class KeptHarnessLink(HarnessLink):
@@ -179,8 +179,8 @@ class KeptHarnessLink(HarnessLink):
         self._left = False
 
     @property
-    def place(self) -> object:
-        """Where it is held: see `KeptHarnessTransport.again`."""
+    def kept(self) -> object:
+        """The program that holds it: see `KeptHarnessTransport.again`."""
         return self.harness
 
     def close(self, how: str = "close") -> None:

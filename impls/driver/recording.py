@@ -44,7 +44,7 @@ class Recording:
     connection "reached" another address, that address.
     `skipped` counts steps that could not be done. `overflow` says why the plan was given up, if it was. `took_s`: for
     how many seconds it was played, without what it had to wait for before. `vigil`: its connections, where they were
-    left open (`Setting.lingers`). `place`: the program that held it, where that is kept (`impls.driver.harness`)."""
+    left open (`Setting.lingers`). `kept`: the program that held it, where that is kept (`impls.driver.harness`)."""
 
     events: list[Event] = field(default_factory=list)
     stamps: list[float] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Recording:
     refused: str = ""
     took_s: float = 0.0
     vigil: Vigil | None = None
-    place: object = None
+    kept: object = None
 
     def close(self) -> None:
         """End the connections that were left open."""

@@ -96,10 +96,22 @@ def _is_meant(case: Case | None, name: int, nth: int) -> bool:
     return case is None or (case.body.request_id == name and case.answered[1] == nth)
 
 
+HELD = frozenset((
+    Asked.PRODUCER_NAME_TAKEN, Asked.PRODUCER_IN_USE, Asked.PRODUCER_PENDING, Asked.SUBSCRIBE_EXCLUSIVE_TAKEN,
+    Asked.SUBSCRIBE_OTHER_TYPE, Asked.SUBSCRIBE_IN_USE,
+))  # fmt: skip
+"""What asks for a place that somebody has."""
+
+
 def _answerable(owing: Owing, conn: Conn, request: Request) -> bool:
-    if request.asked.kind in ("PRODUCER", "SUBSCRIBE") and request.want != "success" and _probing(owing.state):
+    if _may_ask_first(request) and _probing(owing.state):
         return False  # it may ask first whether the one that has the place is still there
     return request.asked is not Asked.ACK or (request.about is not None and conn.spoken >= RECEIPTS)
+
+
+def _may_ask_first(request: Request) -> bool:
+    """True for what asks for a place that somebody may have."""
+    return request.asked in HELD or (request.doubtful and request.asked.kind in ("PRODUCER", "SUBSCRIBE"))
 
 
 def _probing(state: State) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from specs.model import ANYTHING
@@ -289,7 +289,28 @@ After = Callable[[State, int, Request, Any], State]
 
 
 def _no_producer(state: State, number: int, request: Request, body: Any) -> State:
-    return state.put_producer((number, request.about), None) if request.about >= 0 else state
+    """Its id is free, unless it was asked for once more meanwhile: then it stands for that one."""
+    about = _meant(request)
+    before = state.conn(number).producers.get(about)
+    if before is None or (request.about < 0 and (before.phase != "pending" or any(_waiting(state, number, about)))):
+        return state
+    again = next(_waiting(state, number, -1 - about), None)
+    if again is not None:
+        topic, wanted = again.extra
+        return state.put_producer((number, about), before._replace(topic=topic, wanted=wanted))
+    return state.put_producer((number, about), None)
+
+
+def _meant(request: Request) -> int:
+    """The id that a request is about, be it in use or not."""
+    about: int = request.about
+    return about if about >= 0 else -1 - about
+
+
+def _waiting(state: State, number: int, about: int) -> Iterator[Request]:
+    """Open requests to make a producer with an id; one that was in use is negative, as in `Request.about`."""
+    every = (each for waiting in state.conn(number).requests.values() for each in waiting)
+    return (each for each in every if each.asked.kind == "PRODUCER" and each.about == about)
 
 
 def _not_subscribed(state: State, number: int, request: Request, body: Any) -> State:
@@ -312,13 +333,14 @@ def _not_closed(state: State, number: int, request: Request, body: Any) -> State
 
 
 def _producing(state: State, number: int, request: Request, body: Any) -> State:
-    producer = state.conn(number).producers.get(request.about)
-    if producer is None or producer.phase != "pending":
+    about = _meant(request)
+    producer = state.conn(number).producers.get(about)
+    if producer is None or producer.phase != "pending" or any(_waiting(state, number, about)):
         return state
     name = body.producer_name
     if not producer.wanted:
         state = state._replace(made_up=state.made_up | {name})
-    return state.put_producer((number, request.about), producer._replace(phase="open", name=name))
+    return state.put_producer((number, about), producer._replace(phase="open", name=name))
 
 
 def _subscribed(state: State, number: int, request: Request, body: Any) -> State:

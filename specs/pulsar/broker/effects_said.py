@@ -167,7 +167,8 @@ def _producer(state: State, number: int, body: Any) -> tuple[State, Request]:
         pending = conn.producers[about].phase == "pending"
         misuse = Misuse.PRODUCER_PENDING if pending else Misuse.PRODUCER_IN_USE
         state = subscriptions.shaken(state, number, misuse, "PRODUCER with an id in use")
-        return state, Request(Asked.PRODUCER_PENDING if pending else Asked.PRODUCER_IN_USE, -1 - about)
+        asked = Asked.PRODUCER_PENDING if pending else Asked.PRODUCER_IN_USE
+        return state, Request(asked, -1 - about, extra=(body.topic, body.producer_name))
     asked, doubtful, why = _creating(state, body)
     if asked is Asked.PRODUCER and not doubtful:
         again = about in conn.ended_producers

@@ -212,6 +212,18 @@ def to_send(state: ClientState) -> Due | str:
     return Due("a message that the application sent was not sent", forgive=ClientState.freed)
 
 
+def held_back(state: ClientState) -> ClientState:
+    """Behind a message that waits for its receipt a producer may hold the others back: how many may be under way at
+    once is its own affair (P-91)."""
+    waiting = {
+        base(end.topic)[0]
+        for end in state.endpoints
+        if end.stage is Stage.OPEN and any(not sent.receipted for sent in end.sent)
+    }
+    payloads = tuple(each._replace(owed=False) if base(each.topic)[0] in waiting else each for each in state.payloads)
+    return state._replace(payloads=payloads)
+
+
 @BOOK.duty(PERMITS, met_by="")
 def to_permit(state: ClientState) -> Iterator[Due]:
     """The client grants permits, and more as the application takes messages (seed, Flow control): a recommendation."""

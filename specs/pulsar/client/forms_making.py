@@ -101,10 +101,12 @@ def a_topic_without_partitions_is_used_itself(case: Said) -> str:
 
 
 def _somebody_to_ask(case: Said) -> bool:
-    """True where the client has a connection to a broker that knows of lookups, and all that it looked up was seen."""
-    return not case.state.sought(case.body.topic) and any(
-        line.speaks_version >= LOOKUPS and not line.over for line in case.state.lines.values()
-    )
+    """True where the client has a connection to a broker that knows of lookups, and all that it looked up was seen. It
+    may ask on any that it had before, and find there that no lookup can be made (P-74)."""
+    lines = case.state.lines
+    known = any(line.speaks_version >= LOOKUPS and not line.over for line in lines.values())
+    before = [line.version for number, line in lines.items() if number != case.number and line.version is not None]
+    return known and min(before, default=LOOKUPS) >= LOOKUPS and not case.state.sought(case.body.topic)
 
 
 @BOOK.form("PULSAR-LOOK-01", on=MAKES, when=TALKING, if_=_somebody_to_ask)

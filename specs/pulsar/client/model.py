@@ -99,6 +99,7 @@ def _closed(state: ClientState, event: Closed) -> Outcome:
 
 
 def _quiet(state: ClientState, *, final: bool) -> Outcome:
+    state = duties.held_back(state) if final else state
     case = cases.Case(state)
     found = BOOK.ask("waits", case) if state.config.keepalive_ms else Finding(None)
     if not final or found.unjudged:
