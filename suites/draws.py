@@ -56,6 +56,12 @@ class Draws(Iterator[Program]):
         self._next = (self._next + 1) % NUMBERS
         return program._replace(head=(*head[:at], self._next, *head[at + 1 :]))
 
+    def peek(self) -> Program:
+        """The next one, which stays."""
+        program = next(self)
+        self.put_back(program)
+        return program
+
     @property
     def at_hand(self) -> Sequence[Program]:
         """What has been drawn or put back, and is not handed out yet."""

@@ -252,7 +252,7 @@ class Hunter:
             beside += self.play_one(pursuit, next(pursuit.draws))
             taken = time.monotonic() - begun - (self.suspects.spent_s + self.playing.stood_s - still) + beside
             self.collect()
-            if taken >= seconds:
+            if taken >= seconds or self.playing.put_off:
                 break
         pursuit.used_s += max(taken, 1e-4)
         pursuit.tally.seconds += taken
@@ -273,14 +273,14 @@ class Hunter:
     def _under_way(self, late: Deadline) -> list[Lanes]:
         """Lanes that are still to be waited for: plans that are not over long after the hunt show nothing new, apart
         from those of which it was known."""
-        plays = [self.playing.lanes] if self.playing.long or not late.over() else []
+        plays = [self.playing.lanes, self.playing.patient] if self.playing.long or not late.over() else []
         vigils = [self.vigils.lanes] if self.sightings.listening else []
         every = (self._lanes, *plays, *vigils, self.hushed.lanes)
         return [lanes for lanes in every if lanes is not None and lanes.pending]
 
     def collect(self) -> None:
         """Take what has been done beside the hunt."""
-        for lanes in (self.playing.lanes, self._lanes, self.vigils.lanes, self.hushed.lanes):
+        for lanes in (self.playing.lanes, self.playing.patient, self._lanes, self.vigils.lanes, self.hushed.lanes):
             if lanes is not None:
                 lanes.collect()
 

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 BESIDE_S, RESTING = 0.3, 3
 """What rests for longer is played beside the hunt, so many plans of a property at once, and one fewer of all than there
 are lanes: the others are not held up by them."""
+PROGRAMS = 6
+"""Programs have lanes of their own for that: one that is spoken to now and then takes nothing from the others."""
 SLOW_S, PACE = 0.1, 0.2
 """When plans take longer than that, several are played at once; and how much the last one counts for in their mean."""
-TURN_S = 0.05
-"""What a turn counts for in which nothing could be played yet."""
+TURN_S = 0.01
+"""What a turn counts for in which nothing could be played yet: it costs hardly anything, and is soon over."""
 QUARTER: Final = 4
 """Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
 MARGIN_S = 1.0
@@ -36,20 +38,26 @@ MARGIN_S = 1.0
 
 
 class Playing:
-    """That of one hunt. In `lanes` plans are played beside each other; None where they are played one by one.
-    `stood_s`: how long the hunt has stood still until one was free; `long`: so many plans that take long are under way.
+    """That of one hunt. In `lanes` plans are played beside each other; None where they are played one by one. What
+    takes long is played in `patient` ones, which may be the same.
+    `stood_s`: how long the hunt has stood still until one was free; `long`: so many plans that take long are under way;
+    `put_off`: the last one has to wait for its turn.
     """
 
     def __init__(self, hunter: Hunter, lanes: Lanes | None) -> None:
         self._hunter = hunter
         self.lanes = lanes
+        several = isinstance(hunter.setting.transport, PipeTransport)
+        self.patient = Lanes(PROGRAMS) if several and lanes is not None else lanes
         self.stood_s = 0.0
         self.long = 0
+        self.put_off = False
         self._pace_s = 0.0
 
     def play(self, pursuit: Pursuit, program: Program, plan: Plan) -> float:
-        """Play a plan of a property and judge it, or put its program back; seconds that it takes beside the hunt."""
-        hunter, prop = self._hunter, pursuit.prop
+        """Play a plan of a property and judge it, or put its program back; what it takes beside the hunt, in seconds of
+        one lane of many."""
+        hunter, prop, self.put_off = self._hunter, pursuit.prop, False
         rest_s = rests.rest_s(plan, hunter.setting)
         apart = self.lanes is not None and prop.heavy  # it may take long to be believed that nothing comes of it
         if pursuit.kills and hunter.held_up():
@@ -66,13 +74,14 @@ class Playing:
         if not apart and not self._may_rest(pursuit, rest_s):
             pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
             return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
-        if self.lanes is None:
+        if self.patient is None:
             hunter.judge(pursuit, program, plan, hunter.play(plan, self._lingering()))
             return 0.0
-        if self.long >= max(1, self.lanes.width - 1):
+        shared = self.patient is self.lanes
+        if self.long >= max(1, self.patient.width - shared):
             return self._later(pursuit, program)
-        self._beside(pursuit, program, plan, rests=True)
-        return max(rest_s, TURN_S)
+        took_s = self._beside(pursuit, program, plan, rests=True)
+        return max(rest_s / self.patient.width if shared else took_s, TURN_S)
 
     def takes_long(self, prop: Property, program: Program) -> bool:
         """True for a program that says nothing for long, or megabytes where that is played beside the hunt."""
@@ -81,9 +90,9 @@ class Playing:
             return prop.heavy and self._hunter.beside
         return rests.rest_s(prop.plan(program, setting.config), setting) >= BESIDE_S
 
-    @staticmethod
-    def _later(pursuit: Pursuit, program: Program) -> float:
+    def _later(self, pursuit: Pursuit, program: Program) -> float:
         pursuit.draws.put_back(program)
+        self.put_off = True
         return TURN_S
 
     def _lingering(self) -> Setting:
@@ -92,9 +101,9 @@ class Playing:
 
     def _beside(self, pursuit: Pursuit, program: Program, plan: Plan, *, rests: bool = False) -> float:
         """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
-        hunter, lanes, before = self._hunter, self.lanes, time.monotonic()
+        hunter, lanes, before = self._hunter, self.patient if rests else self.lanes, time.monotonic()
         assert lanes is not None
-        while not (lanes.free and self._has_room(lanes)) and not hunter.until.over():
+        while not (lanes.free and (rests or self._has_room(lanes))) and not hunter.until.over():
             lanes.wait(min(0.2, hunter.until.left()))
             hunter.collect()
         self.stood_s += time.monotonic() - before

@@ -57,6 +57,7 @@ def hunt(
     wanted = [card for card in deck if only or card.judges & hunter.binding.keys()]
     by_key = {pursuit.prop.key: pursuit for pursuit in pursuits if pursuit.prop.key}
     opening = deque(_opening(hunter, [(by_key[card.key], card.program) for card in wanted if card.key in by_key]))
+    pursuits = _long_first(hunter, pursuits)
     turn, again = 0, _Again(wanted)
     try:
         while not _over(hunter, budget_s) and (going := [each for each in pursuits if each.error is None]):
@@ -116,6 +117,14 @@ def _opening(hunter: Hunter, deck: list[tuple[Pursuit, Program]]) -> list[tuple[
     is begun first. Where nothing goes on beside others, there is time for a rest at the beginning, if at all: it is not
     there in one run and gone in the next."""
     return sorted(deck, key=lambda each: not hunter.playing.takes_long(each[0].prop, each[1]))
+
+
+def _long_first(hunter: Hunter, pursuits: Sequence[Pursuit]) -> Sequence[Pursuit]:
+    """What takes long has its first turn before the others, where it goes on beside them: its time would be up before
+    it is over."""
+    if not hunter.beside:
+        return pursuits
+    return sorted(pursuits, key=lambda each: not hunter.playing.takes_long(each.prop, each.draws.peek()))
 
 
 def _over(hunter: Hunter, budget_s: float) -> bool:

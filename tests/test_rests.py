@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 from echo import setting
 
+from impls.driver.pipes import PipeTransport
 from specs.plan import Plan, Wait
 from strategies.common import Op, Program, programs
 from suites.cards import Card
 from suites.hunt import Hunter, Investigated, Property
 from suites.lanes import Lanes
+from suites.playing import PROGRAMS
 from suites.rests import needed, rest_s
-from suites.schedule import _opening
+from suites.schedule import _long_first, _opening
 
 
 def resting(program, config, *, hurry):
@@ -84,3 +86,25 @@ def test_rests_leave_a_lane_for_the_others(where):
         hunter.play_one(pursuit, Program((1,), (Op("a"),)))
     assert began == ["one"]
     assert (len(one.draws.at_hand), len(two.draws.at_hand)) == (0, 1), "it is played later"
+
+
+def test_programs_that_rest_have_lanes_of_their_own(where):
+    """One that is spoken to now and then takes nothing from the others."""
+    programs_of = replace(where, transport=object.__new__(PipeTransport))
+    for place, own in ((where, False), (programs_of, True)):
+        playing = Hunter(place, {}, investigate=lambda *_: Investigated(None), lanes=Lanes(2)).playing
+        assert (playing.patient is not playing.lanes) is own
+        assert playing.patient.width == (PROGRAMS if own else 2)
+
+
+def test_what_rests_has_its_first_turn_before_the_others(where):
+    hunter = Hunter(where, {}, investigate=lambda *_: Investigated(None), lanes=Lanes(2))
+    given = [hunter.pursuit(prop) for prop in (replace(a_property("heavy"), heavy=True), a_property("long"))]
+
+    class Quick(Property):
+        def plan(self, program, config, avoid=()):
+            return Plan(())
+
+    quick = hunter.pursuit(Quick("quick", programs({"a": 1}, head=1, most=1), resting, key="quick"))
+    assert [each.prop.key for each in _long_first(hunter, [quick, *given])] == ["heavy", "long", "quick"]
+    assert len(quick.draws.at_hand) > 0, "what was looked at is still to be played"

@@ -17,7 +17,8 @@ from specs.plan import Plan, Ref, Say, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
 from strategies.stomp.desk import BODIES, HEAD, Ear, Serving
-from strategies.stomp.serving import BEATS, EVERYTHING, play
+from strategies.stomp.serving import EVERYTHING, play
+from strategies.stomp.serving_rhythms import BEATS
 
 _WORK = ("message", "send", "ack", "nack", "tx", "subscribe", "unsubscribe", "texts", "words")
 

@@ -1,6 +1,6 @@
 """Clients. Source: STOMP 1.2, all frames; 003_30478fd2f19f0da0.txt L43-212."""
 
-from strategies.stomp import serving, serving_badly, serving_more, serving_tables
+from strategies.stomp import serving, serving_badly, serving_more, serving_rhythms, serving_tables, serving_twice
 from suites.table import hunts
 
 ROLES = ("client",)
@@ -35,7 +35,15 @@ test_subscriptions = hunts(
 test_opening = hunts("Sessions that are opened in every way.", serving.conversations("send", most=1), serving.interpret)
 test_versions = hunts("Versions that are offered and chosen.", serving.negotiations(), serving.negotiating)
 test_heart_beats = hunts(
-    "Sessions in which time passes.", serving.rhythms(), serving.beating, always_calm=True, heavy=False
+    "Sessions in which time passes.", serving_rhythms.rhythms(), serving_rhythms.beating, always_calm=True, heavy=False
+)
+test_rhythms = hunts(
+    "Heart-beats, and what is easily taken for them.",
+    serving_rhythms.pointed(),
+    serving_rhythms.keeping,
+    3,
+    always_calm=True,
+    deals=serving_rhythms.ROW,
 )
 test_invalid_input = hunts(
     "What breaks a rule, and what comes behind it.", serving_badly.misuses(), serving_badly.misusing, 2
@@ -45,6 +53,13 @@ test_connecting_again = hunts(
 )
 test_meanwhile = hunts(
     "What is said while the client waits for a RECEIPT.", serving_more.meetings(), serving_more.meeting
+)
+test_names_again = hunts(
+    "Names that are used again, and what belongs to several subscriptions or transactions.",
+    serving_twice.scenes(),
+    serving_twice.showing,
+    2,
+    deals=serving_twice.ROW,
 )
 test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing)
 test_tables = hunts(

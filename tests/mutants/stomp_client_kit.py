@@ -12,7 +12,7 @@ from specs.plan import Plan
 from specs.protocol import find
 from specs.stomp.states import PREFIX
 from strategies.common import Op, Program
-from strategies.stomp import serving, serving_badly
+from strategies.stomp import serving, serving_badly, serving_rhythms
 from strategies.stomp.desk import HEAD, Serving
 from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
@@ -117,7 +117,7 @@ def chosen(which: int, style: int, *ops: Op, opening: int = 0) -> Witness:
 
 def beating(which: int, ours: int, how: int = 0) -> Witness:
     """A session in which time passes, with the places of what each side can do and wants."""
-    return lambda config: serving.beating(Program((which, ours, how, 8), (Op("send"),)), config)
+    return lambda config: serving_rhythms.beating(Program((which, ours, how, 8), (Op("send"),)), config)
 
 
 def misuse(name: str, a: int = 0, b: int = 0, *, asks: int = 0) -> Witness:

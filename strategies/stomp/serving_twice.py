@@ -1,0 +1,112 @@
+"""What comes a second time, or belongs to several at once: names that are used again, transactions of which one has
+ended, acknowledgements across subscriptions, and a RECEIPT of DISCONNECT that takes its time.
+
+Source: STOMP 1.2, SUBSCRIBE, ACK, BEGIN, DISCONNECT, RECEIPT; 003_30478fd2f19f0da0.txt L120-212.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan, Wait
+from specs.stomp.states import Config
+from strategies.common import Program, programs
+from strategies.stomp.desk import HEAD, MODES, Ear, Serving
+
+Scene = Callable[[Serving, int, int], None]
+ROW = HEAD
+"""The place of the head number that chooses the scene."""
+LATE_MS = 1_000
+"""How long the RECEIPT of a DISCONNECT is withheld: long enough for who asks again, and nothing is wrong yet."""
+
+
+def _one_of_three_has_ended(s: Serving, a: int, b: int) -> None:
+    """Two transactions are open when the first of them ends, and a third begins."""
+    names = [s.called("t", s.fresh()) for _ in range(3)]
+    for name in names[:2]:
+        _told(s, "begin", name)
+    s.send(tx=names[a % 2])
+    _told(s, "commit" if a & 2 else "abort", names[0])
+    _told(s, "begin", names[2])
+    for name in names[1:] if a & 4 else names[:0:-1]:
+        s.send(tx=name, receipt=bool(a & 8))
+    for name in names[1:] if a & 16 else names[:0:-1]:
+        _told(s, "commit" if b & 1 else "abort", name)
+
+
+def _told(s: Serving, op: str, transaction: str) -> None:
+    s.do(op, transaction=transaction)
+    s.serve()
+
+
+def _a_name_again(s: Serving, a: int, b: int) -> None:
+    """A transaction that was ended begins once more; nothing of the first one is in it."""
+    name = s.called("t", s.fresh())
+    ear = s.ear(0, "client-individual" if s.version != "1.0" else "client")
+    for turn in range(2):
+        _told(s, "begin", name)
+        s.send(tx=name)
+        if a >> turn & 1:
+            s.settle(ear, "ack", 0, name)
+        _told(s, "commit" if b >> turn & 1 else "abort", name)
+
+
+def _across(s: Serving, a: int, b: int) -> None:
+    """Messages of several subscriptions, turn by turn, of which a later one is acknowledged first: an acknowledgement
+    reaches no other subscription."""
+    kinds = ("client", "client-individual") if s.version != "1.0" else ("client", "client")
+    ears = [s.subscribe(n, kinds[a >> n & b >> n & 1]) for n in range(2 + b // 16 % 2)]
+    for _ in range(1 + b // 32 % 2):
+        for ear in ears:
+            s.given(ear)
+    for ear in ears if a & 8 else ears[::-1]:
+        s.settle(ear, "nack" if a & 16 and s.version != "1.0" else "ack", -1)
+    for ear in ears:
+        while ear.open:
+            s.settle(ear, "ack", 0)
+
+
+def _a_subscription_again(s: Serving, a: int, b: int) -> None:
+    """A subscription ends, and another one of its name begins, in another mode or elsewhere."""
+    modes = MODES if s.version != "1.0" else MODES[:2]
+    one = s.subscribe(0, modes[a % len(modes)])
+    s.given(one)
+    one.ended = True
+    s.do("unsubscribe", sub=one.name)
+    s.serve()
+    other = Ear(one.name, s.place(b % 2), modes[(a + 1 + a // 8 % 2) % len(modes)])
+    s.ears.append(other)
+    s.do("subscribe", destination=other.place, sub=other.name, ack=other.mode)
+    s.serve()
+    s.given(other)
+    if other.mode != "auto":
+        s.settle(other, "ack", 0)
+
+
+def _nothing_else(s: Serving, a: int, b: int) -> None:
+    """The session ends with a RECEIPT that takes its time."""
+
+
+SCENES: Sequence[Scene] = (
+    _one_of_three_has_ended, _across, _a_subscription_again, _a_name_again, _nothing_else,
+)  # fmt: skip
+
+
+def scenes() -> SearchStrategy[Program]:
+    """One of the scenes, and how it goes."""
+    return programs({"scene": 1}, head=HEAD + 3, most=0, least=0)
+
+
+def showing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A session with a scene. Head: as in `serving`; the scene, and two numbers for it."""
+    *head, row, a, b = program.head
+    s = Serving(config, (head[0], head[1], head[2], head[3]), hurry=hurry)
+    s.connect()
+    s.serve()
+    scene = SCENES[row % len(SCENES)]
+    scene(s, a, b)
+    s.given(s.ear(), b"behind")
+    s.end(lambda: s.steps.extend([Wait(LATE_MS)] if scene is _nothing_else else []))
+    return s.plan()

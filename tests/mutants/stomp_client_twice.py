@@ -1,0 +1,80 @@
+"""STOMP clients that are wrong about what comes a second time, or belongs to several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from impls.references.stomp.client import Caller, Channel, Delivery, Phase, Subscription
+from impls.references.stomp.client_wire import Header
+from strategies.common import Program
+from strategies.stomp import serving_twice
+from tests.mutants.record import Witness
+from tests.mutants.stomp_client_kit import mutant
+
+ENDED, ACROSS, SUBSCRIPTION, NAME, LATE = range(5)
+"""The scenes of `serving_twice`."""
+
+
+def scene(row: int, a: int = 0, b: int = 0) -> Witness:
+    """A session with a scene."""
+    return lambda config: serving_twice.showing(Program((0, 0, 0, 0, row, a, b), ()), config)
+
+
+@mutant("transactions-by-place", "CLI-13", scene(ENDED, 2))
+class TransactionsByPlace(Caller):
+    """Where a transaction stands in the list is not renewed when one before it ends."""
+
+    def reset(self) -> None:
+        super().reset()
+        self.listed: list[str] = []
+        self.places: dict[str, int] = {}
+
+    def do_begin(self, given: Mapping[str, Any]) -> Any:
+        self.places[given["transaction"]] = len(self.listed)
+        self.listed.append(given["transaction"])
+        return super().do_begin(given)
+
+    def in_transaction(self, given: Mapping[str, Any]) -> list[Header]:
+        place = self.places.get(given.get("transaction") or "", len(self.listed))
+        name = self.listed[place] if place < len(self.listed) else given.get("transaction")
+        return super().in_transaction({**given, "transaction": name})
+
+    def end_transaction(self, command: str, given: Mapping[str, Any]) -> Any:
+        if given["transaction"] in self.listed:
+            self.listed.remove(given["transaction"])
+        return super().end_transaction(command, given)
+
+
+@mutant("acks-reach-others", "ACKMODE-02", scene(ACROSS), "CLI-13", switches={"settled_again": "ignore"})
+class AcksReachOthers(Caller):
+    """An ACK in mode client settles what had come before on the other subscriptions of that mode as well."""
+
+    def settled_by(self, subscription: Subscription, delivery: Delivery) -> list[Delivery]:
+        if subscription.mode == "client":
+            for other in self.subscriptions.values():
+                if other is not subscription and other.mode == "client":
+                    other.open = [each for each in other.open if each.number > delivery.number]
+        return super().settled_by(subscription, delivery)
+
+
+@mutant("mode-of-the-last-one", "ACKMODE-02", scene(SUBSCRIPTION), "CLI-13 SUB-03")
+class ModeOfTheLastOne(Caller):
+    """A subscription has the mode of the first one of its name."""
+
+    def do_subscribe(self, given: Mapping[str, Any]) -> Any:
+        modes: dict[str, str] = vars(self).setdefault("modes", {})
+        return super().do_subscribe({**given, "ack": modes.setdefault(given["sub"], given.get("ack") or "auto")})
+
+
+@mutant("leaves-again", "CLI-10", scene(LATE), "DISC-05 CLI-13")
+class LeavesAgain(Caller):
+    """DISCONNECT is sent once more where its RECEIPT takes longer than half a second."""
+
+    def leave(self, channel: Channel) -> None:
+        super().leave(channel)
+        self.later(500, lambda: self._again(channel))
+
+    def _again(self, channel: Channel) -> None:
+        if channel.phase is Phase.LEAVING:
+            channel.say("DISCONNECT", [("receipt", self.leaving_with or "")])
