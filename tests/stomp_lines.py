@@ -15,8 +15,8 @@ PREFIX = "STOMP-1.2-"
 _REQUIREMENTS = find("stomp").requirements
 
 
-def event(line):
-    """The event that a line stands for."""
+def event(line, swap=("", "")):
+    """The event that a line stands for. `swap`: a word of header values, and what it stands for."""
     line = line.strip()
     if line[0] == "+":
         return Quiet(int(line[1:]), int(line[1:]))
@@ -25,7 +25,7 @@ def event(line):
         return Closed(number, "server" if way == "x" else "client")
     head, bar, body = rest.partition(" | ")
     command, *fields = head.split(" ")
-    headers = [tuple(field.split(":", 1)) for field in fields]
+    headers = [tuple(field.replace(*swap).split(":", 1)) if swap[0] else tuple(field.split(":", 1)) for field in fields]
     if bar and way == "<":
         headers.append(("content-length", f"{len(body)}"))
     return Said(number, "client" if way == ">" else "server", Frame(command, tuple(headers), body.encode()))
@@ -40,10 +40,10 @@ def connected(*versions):
     return "\n".join(lines) + "\n"
 
 
-def faults(text, config=None, set_aside=()):
+def faults(text, config=None, set_aside=(), swap=("", "")):
     """What a server is blamed for beside what is `set_aside`, by name and level, when it says nothing more behind these
     lines. What the model has no rule for is an error of ours."""
-    events = [event(line) for line in text.splitlines() if line.strip()]
+    events = [event(line, swap) for line in text.splitlines() if line.strip()]
     events.append(Quiet(10_000, 10_000, final=True))
     found = judge(StompModel(), config or Config(), events, "server", frozenset(set_aside))
     assert found.verdict in ("pass", "fail", "inconclusive"), found

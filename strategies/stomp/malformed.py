@@ -131,7 +131,7 @@ def cut_off(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.connect(4)
     start = b"SEND\nk:%d\ndestination:" % w.fresh()
     rest = b"\ncontent-length:5\n\nhello\0"
-    keep = (a * 7 + b) % len(rest)
+    keep = len(rest) - 1 - a % 6 if b & 4 else (a * 7 + b) % len(rest)  # often inside of the body, or just behind it
     w.blurt(fresh, start, TOPIC, rest[:keep])
     w.hang(fresh, "reset" if b % 2 else "close")
 

@@ -133,6 +133,15 @@ def _a_receipt_and_a_subscription(s: _Stage) -> None:
 
 
 @_scene
+def _a_receipt_that_two_ask_for(s: _Stage) -> None:
+    """Both are read at once."""
+    s.hears(s.other)
+    s.writer.send(s.line, s.place(), receipt=("receipt", s.name), when="join")
+    s.writer.send(s.line, s.place(), receipt=("receipt", s.name), when="now")
+    s.writer.features.add("together")
+
+
+@_scene
 def _a_receipt_and_a_transaction(s: _Stage) -> None:
     s.hears(s.other)
     s.tx("BEGIN", s.name)
@@ -244,6 +253,20 @@ def _an_acknowledgement_that_is_taken_back(s: _Stage) -> None:
     s.acks(line, sub, 0, s.name)
     s.acks(line, sub, 1, None)
     s.tx("ABORT", s.name, line)
+    s.collects(line)
+
+
+@_scene
+def _an_acknowledgement_that_is_taken_back_and_its_name_again(s: _Stage) -> None:
+    line = s.writer.connect(2 + s.number)
+    sub = s.holds(line, s.name, 2)
+    s.tx("BEGIN", s.name, line)
+    s.acks(line, sub, 0, s.name)
+    s.tx("ABORT", s.name, line)
+    s.tx("BEGIN", s.name, line)
+    s.tx("COMMIT", s.name, line)
+    sub.taken.clear()
+    s.acks(line, sub, 0)
     s.collects(line)
 
 
