@@ -48,6 +48,18 @@ def test_a_second_response_may_meet_the_next_request_with_its_id(number, blamed)
     assert calling(*first, late, told, asked, taken, Said(0, "server", response(number, None, "n")), END) == blamed
 
 
+@pytest.mark.parametrize(("number", "blamed"), [(3, ()), (9, ("MPRPC-CLI-03 SHOULD",))])
+def test_a_second_response_may_meet_a_request_that_is_still_being_written(number, blamed):
+    """MP-18: its call is over before we see it. An id that no call had belongs to none."""
+    first = [Said(0, "server", response(3, None, "own")), answered(ok={"result_hex": b"\xa3own".hex()})]
+    late, told = (
+        Said(0, "server", response(number, "no", None)),
+        Fact(0, "server", "call", {"method": "n", "params_hex": "90"}),
+    )
+    asked, own = Said(0, "client", request(3, "n")), Said(0, "server", response(3, None, "n"))
+    assert calling(*first, late, told, answered(ok={"error_hex": b"\xa2no".hex()}), asked, own, END) == blamed
+
+
 def test_a_result_belongs_to_the_id_of_its_response():
     foreign, own = Said(0, "server", response(9, None, "foreign")), Said(0, "server", response(3, None, "own"))
     again = Said(0, "server", response(3, None, "again"))

@@ -37,8 +37,11 @@ def it_may_say_something_of_its_own(case: Case) -> bool:
 @BOOK.freedom("MP-18")
 def its_id_was_that_of_a_stray_response(case: Case) -> bool:
     """Request Message: an id may be used again once its call has ended, and a second response to that one may be read
-    after the next request was sent."""
-    return case.call is not None and case.call.crossed
+    after the next request was sent, or while it is still being written."""
+    if case.call is None or case.call.sent:
+        return case.call is not None and case.call.crossed
+    used = {call.number for call in case.state.calls if is_int(call.number)}
+    return any(is_int(number) and number in used for number, _ in case.state.strays)
 
 
 # -- requests and notifications ---------------------------------------------------------------------------------------
