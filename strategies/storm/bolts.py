@@ -219,7 +219,14 @@ def _withhold(session: Session, op: Op) -> None:
             w.tuple([texts.value(c + n)], origin=n)
     if e % 4 == 2:
         w.list_and_tuple(c)
+    elif e % 16 == 9:
+        w.wait()
+        w.wait(LATE_MS)
     w.lists(c)
+
+
+LATE_MS = 200
+"""How long a list is withheld from who might not wait for it any more."""
 
 
 def _many(session: Session, op: Op) -> None:

@@ -85,10 +85,13 @@ class Writer:
 
     # -- as the caller -------------------------------------------------------------------------------------------------
 
-    def begin(self, conf: Mapping[str, Any] | None = None, *, late: int = 0, pid: Any = None) -> None:
-        """Start the host; the child says its process id, `late` milliseconds after the setup."""
+    def begin(self, conf: Mapping[str, Any] | None = None, *, late: int = 0, pid: Any = None, early: int = 0) -> None:
+        """Start the host; the child says its process id, `late` milliseconds after the setup. A bolt's host is given so
+        many tuples before that (`early`)."""
         self.steps.append(started(conf or {}))
         self.steps.append(Control(0, "touch", Ref("pidDir")))
+        for _ in range(early if self.bolt else 0):
+            self.tuple(["early"], now=True)
         if late:
             self.wait()
             self.wait(late)
@@ -295,7 +298,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
     w.first = head[2] // 8
-    w.begin(texts.CONFS[head[3] % len(texts.CONFS)], late=5 if head[3] % 16 == 15 else 0)
+    early = 2 + head[3] // 16 % 3 if head[3] % 8 == 5 else 0
+    w.begin(texts.CONFS[head[3] % len(texts.CONFS)], late=5 if head[3] % 16 == 15 else 0, early=early)
     for serial, op in enumerate(program.ops):
         w.ways = Ways(bits, head[2] + serial)
         (_bolt if w.bolt else _spout)(w, op)

@@ -133,6 +133,8 @@ class Scripts:
         told: list[Mapping[str, Any]] = []
         if what % 4 in (1, 3):
             told.append({"op": "emit", "tuple": [f"again{what}", texts.value(what)], "stream": "second"})
+        if what % 8 > 4:  # with nothing of its own
+            told.append({"op": "emit", "tuple": [f"plain{what}"]})
         if what % 4 in (2, 3):
             told.append({"op": "log", "msg": f"for {what}"})
         return [*told, {"op": "raise"}] if raises else told

@@ -281,14 +281,14 @@ def _cut(w: Writer, how: int) -> None:
 
 @misuse("INV-HOST-22", weight=3)
 def _ends(w: Writer, how: int) -> None:
-    if how % 3:
+    if how % 2:
         _open(w)
     w.wait()
-    if how % 8 == 7:
+    if how % 8 > 5:
         w.do("kill", (9, 15, 6)[how // 8 % 3])
     else:
-        w.do("exit", (0, 1, 137, 11)[how // 8 % 4])
-    if not w.bolt and how % 3 == 0:
+        w.do("exit", (0, 1, 0, 137, 11)[how // 8 % 5])
+    if not w.bolt and how % 2 == 0:
         w.call("next")
     w.wait()
 
