@@ -183,11 +183,15 @@ def ping(d: Desk, op: Op) -> None:
 
 
 def leave(d: Desk, op: Op) -> None:
-    """The client closes the first of its consumers, and makes another beside those that are left."""
+    """The client closes the first of its consumers, perhaps while a message is on its way to that, and makes another
+    beside those that are left."""
     while len(d.ears) < 2:
         consumer(d, op)
-    key, _, _ = d.ears.pop(0)
+    key, _, crossed = d.ears.pop(0)
     d.do("close", {"consumer": Ref("handle", key)})
+    if op.args[1] % 2:
+        d.wait()
+        d.push(crossed, when="now")
     d.success("CLOSE_CONSUMER")
     consumer(d, op)
     ear, _, nth = d.ears[-1]

@@ -200,6 +200,9 @@ def _drop(d: Desk, op: Op) -> None:
     down = 0 if blocked or not d.pens or op.args[4] % 4 else 1 + op.args[2] % 2
     d.drop(*(d.pens[op.args[0] % len(d.pens)][0] for _ in range(down)))
     open_sends += down
+    if op.args[1] % 8 == 7:  # what has been sent again gets lost as well
+        d.wait()
+        d.drop()
     if open_sends:
         d.wait()
         d.receipt(open_sends)

@@ -29,6 +29,8 @@ _GARBAGE: Sequence[bytes] = (
 )  # fmt: skip
 
 
+ROW = HEAD
+"""The place of the head number that chooses the misuse."""
 APART_MS = 10
 """What is said behind such a pause is read by itself."""
 

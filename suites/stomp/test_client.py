@@ -46,7 +46,11 @@ test_rhythms = hunts(
     deals=serving_rhythms.ROW,
 )
 test_invalid_input = hunts(
-    "What breaks a rule, and what comes behind it.", serving_badly.misuses(), serving_badly.misusing, 2
+    "What breaks a rule, and what comes behind it.",
+    serving_badly.misuses(),
+    serving_badly.misusing,
+    2,
+    deals=serving_badly.ROW,
 )
 test_connecting_again = hunts(
     "Sessions that come behind one that was cut.", serving_more.returns(), serving_more.returning

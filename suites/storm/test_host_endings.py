@@ -10,4 +10,5 @@ test_endings = hunts(
     "The child ends before it has begun, idle, with something open, inside a message.",
     unruly.misuses(),
     unruly.aimed("INV-HOST-22", "HS-18", "INV-HOST-21"),
+    deals=unruly.ROW,
 )
