@@ -71,11 +71,11 @@ class Teller:
             self.features.add("joined")
         self.steps.append(Say(0, frame, cuts, when or self.when, form))
 
-    def answer_late(self, method: str, result: Any, style: int) -> None:
+    def answer_late(self, method: str, result: Any, style: int, error: Any = None) -> None:
         """The response to a call that is awaited only now: a client may send when it waits, and not before."""
         self.finish(method)
         self.wait()
-        self.answer(method, None, result, style)
+        self.answer(method, error, result, style)
         self.wait()
 
     def wait(self) -> None:
@@ -130,14 +130,17 @@ def _group(t: Teller, op: Op) -> None:
 
 
 def _rolling(t: Teller, op: Op) -> None:
-    """Calls of which some stay open while others come and go."""
+    """Calls of which some stay open while others come and go, now and then with an error."""
     _, which, style, a, b = op.args
     open_: list[str] = []
     for n in range(4 + which % 12):
         open_.append(t.start("call_async", (n,)))
         if len(open_) > 1 + a % 4:
             done = open_.pop((b >> n % 8) % len(open_))
-            t.answer_late(done, ("of", done), style)
+            if which & 64 and style >> n % 8 & 1:
+                t.answer_late(done, None, style, values.pick(ERRORS, b + n))
+            else:
+                t.answer_late(done, ("of", done), style)
     for method in _shuffled(open_, b):
         t.answer_late(method, ("of", method), style)
     t.wait()

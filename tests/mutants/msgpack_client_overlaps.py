@@ -68,3 +68,16 @@ def _ends_with_nil(size: int, name: str, witness: Witness) -> None:
 
 _ends_with_nil(2, "nothing-but-an-id", NOTHING_BUT_AN_ID)
 _ends_with_nil(3, "no-result-is-nil", NO_RESULT)
+
+
+@mutant("steps-back-after-an-error", "REQ-02", told("rolling", 0, 64 + 11, 255, 3, 0), accept="CLI-01 REQ-01")
+class StepsBackAfterAnError(Caller):
+    """A call that failed gives its id back: the next one has that of a call behind it, which may be open."""
+
+    def identity(self) -> int:
+        self.last += 1
+        return self.last
+
+    def failure(self, error: Any) -> dict[str, Any]:
+        self.last -= 1
+        return super().failure(error)
