@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.msgpack.idl import Idl
 from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
@@ -14,11 +16,15 @@ mutant("says-more", "ERR-02", PLAIN)(
 UNMARKED = "service S: 0 {\n  int f()\n}\napplication A {\n  S: 0 s\n}\n"
 
 
+def _has_no_default(found: dict[str, Any]) -> bool:
+    applications = (each for each in found.get("ast", {}).get("definitions", ()) if each["k"] == "application")
+    return any(not any(entry.get("default") for entry in each["entries"]) for each in applications)
+
+
 mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")(
     "An application without a default scope is refused, though something else is declared.",
-    on(Idl, "parse").instead(
-        lambda: {"errors": [{"kind": "semantic", "line": 1}]},
-        when=lambda source: "application" in source and "default" not in source.partition("application")[2],
+    on(Idl, "parse").gives(
+        lambda found: {"errors": [{"kind": "semantic", "line": 1}]} if _has_no_default(found) else found
     ),
 )
 
