@@ -12,10 +12,12 @@ from impls.launching.manifest import Implementation, Start
 from impls.references.stomp.reference import Server, Session
 from specs.events import Closed, Quiet, Said
 from specs.model import Judgement, judge
+from specs.plan import Plan, Say, TooLong, Wait
 from specs.protocol import find
 from specs.stomp.frames import Frame
-from strategies.stomp.discovery import _speaks
+from strategies.stomp.discovery import _rested, _speaks
 from suites.calibration import Calibration
+from suites.deadline import TimeUp
 
 STOMP = find("stomp")
 FACTS = {name: fact.default for name, fact in STOMP.facts.items()}
@@ -125,3 +127,23 @@ def test_names_that_are_one_to_the_server_are_found_out(destinations, connection
         assert learnt["crowded"] is crowded
         assert learnt.get("room") in room  # who has just left may be counted
         assert learnt["merges"] is False
+
+
+def test_what_was_refused_is_not_asked_again_where_there_is_no_time_for_a_rest():
+    def play(plan, config):
+        if isinstance(plan.steps[0], Wait):
+            raise TooLong
+        return (REFUSED,), Judgement("pass")
+
+    assert _rested(play)(Plan((Say(0, Frame("CONNECT", (), b"")),)), configure({})) == ((REFUSED,), Judgement("pass"))
+
+
+def test_a_question_that_rests_for_longer_than_there_is_takes_all_the_time(monkeypatch):
+    """The run says that it could not be judged: that is no error of ours."""
+
+    def asks(play, configure):
+        raise TooLong
+
+    monkeypatch.setattr("suites.calibration._discovery", lambda protocol: asks)
+    with pytest.raises(TimeUp):
+        met(Server)
