@@ -84,7 +84,17 @@ def _sized() -> Iterator[Sequence[Any]]:
 def _odd() -> Iterator[Sequence[Any]]:
     yield [v.Ext(code, b"ab") for code in range(-128, 128) if code != v.TIMESTAMP]
     yield [v.Ext(code, b"abc") for code in (-128, -127, -2, 0, 1, 126, 127)]
+    yield from _plain_extensions()
     yield values.TIMESTAMPS
+
+
+def _plain_extensions() -> Iterator[Sequence[Any]]:
+    """The plainest of them, alone and within others: some libraries keep a type for values of their own."""
+    for code in (0, 1):
+        every = [v.Ext(code, bytes(size)) for size in (1, 2, 4, 8, 16, 0, 3)]
+        yield every
+        yield [v.Map((("k", each),)) for each in every]
+        yield [(each, 1) for each in every]
 
 
 def _shaped() -> Iterator[Sequence[Any]]:
