@@ -61,8 +61,8 @@ def _across(s: Serving, a: int, b: int) -> None:
     for _ in range(1 + b // 32 % 2):
         for ear in ears:
             s.given(ear)
-    for ear in ears if a & 8 else ears[::-1]:
-        s.settle(ear, "nack" if a & 16 and s.version != "1.0" else "ack", -1)
+    for ear in ears if a & 24 == 24 else ears[::-1]:
+        s.settle(ear, "nack" if a & 32 and s.version != "1.0" else "ack", -1)
     for ear in ears:
         while ear.open:
             s.settle(ear, "ack", 0)
