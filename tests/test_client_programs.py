@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from impls.driver.client_harness import LEAVE_S, ClientHarnessLink, ClientHarnessTransport
+from impls.driver.conversation import Conversation, Line
 from impls.driver.pipes import Pool
 
 PROGRAM = """
@@ -167,3 +169,18 @@ def test_what_is_started_in_the_place_of_a_program_is_kept_for_the_thread_as_wel
         assert told(transport)[1] == second
     with transport.again(place):  # it is gone
         assert told(transport)[1] not in (first, second)
+
+
+def test_a_program_that_is_started_in_mid_conversation_is_waited_for_as_well() -> None:
+    """What was said on another connection does not show that this one's program is there."""
+    talk = object.__new__(Conversation)
+    talk._transport = SimpleNamespace(starting_ms=500.0)  # type: ignore[assignment]
+    first, second = (Line(SimpleNamespace(), SimpleNamespace(), SimpleNamespace()) for _ in range(2))  # type: ignore[arg-type]
+    talk.lines = {0: first}
+    assert talk._starting_ms() == 500.0
+    first.starting = False
+    assert talk._starting_ms() == 0.0
+    talk.lines[1] = second
+    assert talk._starting_ms() == 500.0
+    talk._transport = SimpleNamespace()  # type: ignore[assignment]
+    assert talk._starting_ms() == 0.0, "nothing was started for it"

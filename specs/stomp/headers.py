@@ -48,6 +48,18 @@ RESERVED = frozenset(
         "correlation-id",
     ]
 )
+
+
+def writable(version: str, name: str, value: str) -> bool:
+    """True when a version has a way to write a header that is read as it was given: 1.1 has no escape for CR, and 1.0
+    has none at all, and a reader of it may trim (E-34, E-38)."""
+    text = name + value
+    if version == "1.0":
+        bare = bool(value) and (name, value) == (name.strip(), value.strip())
+        return bare and "\r" not in text and "\n" not in text and ":" not in name
+    return version == "1.2" or "\r" not in text
+
+
 _DEFINED = {
     "CONNECT": {"accept-version", "host", "login", "passcode", "heart-beat"},
     "SUBSCRIBE": {"destination", "id", "ack"},

@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.plan import Plan, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Program, programs
-from strategies.stomp.desk import HEAD, Serving
+from strategies.stomp.desk import HEAD, Ear, Serving
 from strategies.stomp.serving import play
 
 BEATS = ((0, 0), (200, 0), (0, 200), (300, 300), (200, 500), (500, 200), (1000, 0))
@@ -54,20 +54,30 @@ def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     ear = s.subscribe(0, "auto") if how & 8 and every and asked[1] else None
     life = b"x" if ear is not None else b"\r\n" if how & 2 and s.version == "1.2" else b"\n"
     if ear is not None:
-        head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:slow\nsubscription:"
-        s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n\n#slow"), "now"))
+        _begins_slowly(s, ear)
     for n in range(1, TICKS + ticks % MORE):
         s.steps.append(Wait(TICK_MS))
         if how & 4 or (every and n * TICK_MS % (every if exact else every // 2) == 0):
             s.steps.append(SendBytes(0, (s.here(), life), "now"))
     if ear is not None:
-        s.steps.append(SendBytes(0, b"\0", "now"))
-        s.said += 1
-        s.receive()
+        _ends_at_last(s)
     if len(program.ops) > 1:
         play(s, program.ops[1:2])
     s.end()
     return s.plan()
+
+
+def _begins_slowly(s: Serving, ear: Ear) -> None:
+    """A message whose body comes in its own time."""
+    head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:slow\nsubscription:"
+    s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n\n#slow"), "now"))
+
+
+def _ends_at_last(s: Serving) -> None:
+    """That message is whole, and is received."""
+    s.steps.append(SendBytes(0, b"\0", "now"))
+    s.said += 1
+    s.receive()
 
 
 class Rhythm(NamedTuple):
@@ -112,9 +122,7 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s.serve()
     life = b"x" if rhythm.octets else b"\n"
     if rhythm.octets:
-        ear = s.subscribe(0, "auto")
-        head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:slow\nsubscription:"
-        s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n\n#slow"), "now"))
+        _begins_slowly(s, s.subscribe(0, "auto"))
     for at in range(FINE_MS, rhythm.lasts + 1, FINE_MS):
         s.steps.append(Wait(FINE_MS))
         if rhythm.every and at % rhythm.every == 0:
@@ -122,8 +130,6 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         if rhythm.sends and at in SENDS_MS:
             s.send(b"now", when="now", serve=False)
     if rhythm.octets:
-        s.steps.append(SendBytes(0, b"\0", "now"))
-        s.said += 1
-        s.receive()
+        _ends_at_last(s)
     s.end()
     return s.plan()

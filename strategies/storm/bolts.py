@@ -32,6 +32,8 @@ EVEN: Mapping[str, int] = {
     "raise": 1,
 }
 MOST = 10
+LATE_MS = 200
+"""How long a list is withheld from whoever might not wait for it any more."""
 MANY = (20, 40, 70)
 """So many that what is counted, or held in a place of its own size, comes to its end."""
 RAISES_ONE_IN = 20
@@ -223,10 +225,6 @@ def _withhold(session: Session, op: Op) -> None:
         w.wait()
         w.wait(LATE_MS)
     w.lists(c)
-
-
-LATE_MS = 200
-"""How long a list is withheld from who might not wait for it any more."""
 
 
 def _many(session: Session, op: Op) -> None:

@@ -16,7 +16,7 @@ from specs.stomp.client.case import Case, change
 from specs.stomp.client.machine import SETTLING, WORK, K
 from specs.stomp.client.state import UNBEGUN
 from specs.stomp.frames import ESCAPES
-from specs.stomp.headers import SPECIAL, blank_ended
+from specs.stomp.headers import SPECIAL, blank_ended, writable
 
 MIME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(;.*)?", re.DOTALL)
 _TYPE = "content-type"
@@ -56,18 +56,9 @@ def _speakable(pair: tuple[str, str], version: str) -> bool:
     version, and what versions write in several ways is free (E-33)."""
     if version == "1.2":
         return True
-    text, full = "".join(pair), all(pair)
     if version == "":
-        return full and SPECIAL.search(text) is None and not blank_ended([pair])
-    if version == "1.1":
-        return "\r" not in text and full
-    return (
-        "\r" not in text
-        and "\n" not in text
-        and ":" not in pair[0]
-        and full
-        and pair == (pair[0].strip(), pair[1].strip())
-    )
+        return all(pair) and SPECIAL.search("".join(pair)) is None and not blank_ended([pair])
+    return all(pair) and writable(version, *pair)
 
 
 def _why(case: Case, *kinds: str) -> str:

@@ -14,7 +14,7 @@ from specs.model import ANYTHING, Allow, Outcome
 from specs.rules import Broken
 from specs.stomp import ids
 from specs.stomp.frames import Frame
-from specs.stomp.headers import sayable_in_1_0
+from specs.stomp.headers import sayable_in_1_0, writable
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, Copy, Match, of_message, special
@@ -290,21 +290,15 @@ def user_headers_as_they_were_sent(case: Case) -> Broken | str:
 
 
 def _other_header(case: Case) -> tuple[str, str]:
-    """The first user header of a SEND that its MESSAGE does not have with the value that was given first. One that the
-    reader's version has no way to write may be lost or altered (E-38)."""
-    frame, sent = case.frame, case.message.frame
+    """The first user header of a SEND that its MESSAGE does not have with the value that was given first. One of a
+    newer session that the reader's version has no way to write may be lost or altered (E-38)."""
+    frame, sent, version = case.frame, case.message.frame, case.conn.version
+    sender = case.state.conns.get(case.message.conn)
+    older = sender is not None and sender.version <= version
     for name, value in case.user:
-        if frame.get(name) != value == sent.get(name) and _can_write(case.conn.version, name, value):
+        if frame.get(name) != value == sent.get(name) and (older or writable(version, name, value)):
             return name, value
     return "", ""
-
-
-def _can_write(version: str, name: str, value: str) -> bool:
-    """True when a version can write a header as it is: 1.1 has no escape for CR, and 1.0 none at all."""
-    text = name + value
-    if version == "1.0":
-        return "\r" not in text and "\n" not in text and ":" not in name and bool(value) and value == value.strip()
-    return version == "1.2" or "\r" not in text
 
 
 def _own_handles(case: Case) -> list[str]:
