@@ -206,3 +206,22 @@ def test_a_consumer_of_a_client_is_meant_by_number_or_by_topic(name, which, foun
     memory.note(said(0, "client", "SUBSCRIBE", topic=memory.topic("ear"), consumer_id=4, request_id=1))
     more = ("consumer_id",) if name == "asked" else ()
     assert memory.resolve(Ref(name, (0, "SUBSCRIBE", which, *more))) == found
+
+
+@pytest.mark.parametrize(("answered", "permits", "found"), [
+    (False, 9, ("fail", "PULSAR-MSG-04")), (True, 9, ("pass", "PULSAR-REQ-04")), (False, 0, ("pass", "PULSAR-REQ-04")),
+])  # fmt: skip
+def test_nobody_may_hang_up_over_a_message_that_crosses_the_end_of_its_consumer(answered, permits, found):
+    """It is the broker's right to say it: P-49. One behind the answer, or without a permit, it has no right to say. A
+    producer needs the connection."""
+    events = [*hello(0), told("connect"), reported(None)]
+    for number, (op, kind) in enumerate((("subscribe", "SUBSCRIBE"), ("producer", "PRODUCER")), 1):
+        lookup, create = way(0, number, kind)
+        events += [told(op, topic=TOPIC), *lookup, *create, reported(op[0])]
+    events += [flow(0, 0, permits)] if permits else []
+    events += [told("close", consumer="s"), said(0, "client", "CLOSE_CONSUMER", consumer_id=0, request_id=90)]
+    success = [said(0, "broker", "SUCCESS", request_id=90)] if answered else []
+    late = said(0, "broker", "MESSAGE", META, b"m", consumer_id=0, message_id=ID)
+    told_off = judge(ClientModel(), Config(role="client", profile="modern"), (
+        *events, *success, late, Closed(0, "client"), reported(None), END), "client")  # fmt: skip
+    assert (told_off.verdict, told_off.faults[0].breach.requirement) == found

@@ -314,6 +314,25 @@ def test_that_an_ack_is_part_of_its_transaction_is_a_recommendation(aborted, fou
     assert [(name, level or STOMP_LEVELS[name]) for name, level in shown[1]] == [found]
 
 
+@pytest.mark.parametrize(("aborted", "found"), [(True, ("ACK-06", "SHOULD")), (False, ("ERROR-07", "MUST"))])
+def test_an_error_that_names_no_frame_may_be_about_an_ack_that_an_abort_has_given_back(aborted, found):
+    """None of the acknowledgements asks for a receipt, and a SEND stands beside the last one."""
+    place, tx, ack = ("destination", "/queue/a"), ("transaction", "t"), ("id", "m")
+    events = receipted(client("SUBSCRIBE", ("id", "0"), place, ("ack", "client-individual")))
+    told = (("k", "1"), ("message-id", "m"), ("subscription", "0"), ("ack", "m"))
+    events += [client("SEND", place, ("k", "1")), server("MESSAGE", place, *told)]
+    if aborted:
+        events += [client("BEGIN", tx), client("ACK", ack, tx)]
+        events += [client("ABORT", tx, ("receipt", "end")), server("RECEIPT", ("receipt-id", "end"))]
+    events += [
+        client("ACK", ack),
+        client("SEND", ("destination", TOPIC)),
+        server("ERROR", ("message", "what was that")),
+    ]
+    shown = verdict(*session("1.2"), *events)
+    assert [(name, level or STOMP_LEVELS[name]) for name, level in shown[1]] == [found]
+
+
 @pytest.mark.parametrize(("spoilt", "found"), [(True, []), (False, ["TXN-02"])])
 def test_octets_that_a_server_may_take_for_a_frame_are_no_message_of_a_transaction(spoilt, found):
     """Also where the body is that of a SEND: the tag is another one."""

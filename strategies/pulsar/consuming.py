@@ -187,13 +187,14 @@ def leave(d: Desk, op: Op) -> None:
     beside those that are left."""
     while len(d.ears) < 2:
         consumer(d, op)
-    key, _, crossed = d.ears.pop(0)
+    key, _, gone = d.ears.pop(0)
+    crosses = op.args[1] % 2
     d.do("close", {"consumer": Ref("handle", key)})
-    if op.args[1] % 2:
+    if crosses:
         d.wait()
-        d.push(crossed, when="now")
+        d.push(gone, when="now")
     d.success("CLOSE_CONSUMER")
     consumer(d, op)
-    ear, _, nth = d.ears[-1]
-    d.push(nth)
-    d.ack(ear, d.receive(ear))
+    for ear, _, nth in d.ears if crosses else d.ears[-1:]:  # what crossed belongs to none of them
+        d.push(nth)
+        d.ack(ear, d.receive(ear))

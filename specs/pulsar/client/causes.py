@@ -183,6 +183,14 @@ def the_connection_went_with_a_consumer(case: Case) -> str:
     return "the client closed the connection when its consumer was closed" if gone else ""
 
 
+@HUNG_UP.cause(UNKNOWN_CONSUMER, could=lambda case: case.state.crossed, also=Oddity.NO_CONSUMER.row)
+def the_connection_went_with_a_message_that_crossed_the_end_of_its_consumer(case: Case) -> str:
+    """A MESSAGE for a consumer that is not there is ignored (follows from the seed, Message); this one the broker may
+    say, so that nobody has a reason to give it up (P-49)."""
+    why = "the client closed the connection over a message that crossed its CLOSE_CONSUMER"
+    return why if _hung(case) and not _hung(case).odd else ""
+
+
 def _passed_over(case: Case) -> str:
     return next((each.row for each in PASSED_OVER if each in case.state.tried), "")
 

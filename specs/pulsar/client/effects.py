@@ -102,12 +102,11 @@ def a_producer_or_consumer_is_closed(case: Said) -> ClientState:
     kind, name = ("producer", case.body.producer_id) if case.kind == "CLOSE_PRODUCER" else (
         "consumer", case.body.consumer_id)  # fmt: skip
     at = state.endpoint(kind, case.number, name, Stage.ASKED, Stage.PENDING, Stage.OPEN, Stage.LOST)
-    return state if at is None else _closed(state, at)
-
-
-def _closed(state: ClientState, at: int) -> ClientState:
+    if at is None:
+        return state
     end = state.endpoints[at]
-    return state.with_endpoint(at, end._replace(stage=ENDPOINT.move(end.stage, "closes")))
+    closed = end._replace(stage=ENDPOINT.move(end.stage, "closes"), leaving=case.body.request_id)
+    return state.with_endpoint(at, closed)
 
 
 @_effect("LOOKUP")

@@ -270,7 +270,8 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
         state = _spoilt(state._replace(doubt=True), number, oddity, "a MESSAGE whose sizes lie", *must)
         return state.with_line(number, state.line(number)._replace(unfit=unfit))
     if at is None:
-        return tried(state, Oddity.NO_CONSUMER)._replace(odd=True, unread=(*state.unread, Oddity.NO_CONSUMER))
+        state = tried(state, Oddity.NO_CONSUMER)._replace(unread=(*state.unread, Oddity.NO_CONSUMER))
+        return state._replace(crossed=True) if _crosses(state, number, frame) else state._replace(odd=True)
     end = state.endpoints[at]
     if not frame.check:
         state = tried(state, Oddity.NO_CHECKSUM)
@@ -280,6 +281,16 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
     if unreadable is not None and as_oddity is not None:
         return _hidden(state, at, frame, Refusal(entry, unreadable, as_oddity), items)
     return _queued(state, at, frame, items)
+
+
+def _crosses(state: ClientState, number: int, frame: Frame) -> bool:
+    """True for a MESSAGE that a broker may say because it has not read, or not answered, the CLOSE_CONSUMER."""
+    at = state.endpoint("consumer", number, frame.body.consumer_id, Stage.CLOSED)
+    if at is None:
+        return False
+    end = state.endpoints[at]
+    unanswered = any(each[:2] == ("rest", end.leaving) for each in state.line(number).open)
+    return unanswered and end.pushed + _count(frame) <= end.granted
 
 
 def _count(frame: Frame) -> int:

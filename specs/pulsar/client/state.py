@@ -147,7 +147,7 @@ class Endpoint(NamedTuple):
     something where nothing is judged, so which of its messages are sent, and with which sequence ids, is not known.
     `fresh`: entries that were pushed to it since it was made. `wanted`: those of them that its application wants again
     and that were not asked for yet. `recalled`: the application wanted everything again, and the client may still drop
-    what it has for that; `repeats`: it did so once."""
+    what it has for that; `repeats`: it did so once. `leaving`: the number of the request by which it was closed."""
 
     kind: str
     topic: str
@@ -177,6 +177,7 @@ class Endpoint(NamedTuple):
     wanted: frozenset[tuple[int, int]] = frozenset()
     recalled: bool = False
     repeats: bool = False
+    leaving: int | None = None
 
     @property
     def following(self) -> int | None:
@@ -249,7 +250,8 @@ class ClientState(NamedTuple):
     application. `address` and `other`: where the tester listens. `accepted`: connections that the client is known to
     have opened. `hung`: how the client hung up without a reason; a client that died does so too, and that is known a
     moment later. `login`: the method and the data of the credentials that the client was given. `idle`: for how long
-    nothing was said, at most. `asked_for`: what the client was told to make, by kind and topic."""
+    nothing was said, at most. `asked_for`: what the client was told to make, by kind and topic. `crossed`: a
+    message came for a consumer whose CLOSE_CONSUMER had no answer."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -286,6 +288,7 @@ class ClientState(NamedTuple):
     login: tuple[str, str] | None = None
     idle: int = 0
     asked_for: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {}
+    crossed: bool = False
 
     def freed(self) -> ClientState:
         """Nothing that the client was told to send has to be sent any more."""

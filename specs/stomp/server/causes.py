@@ -299,9 +299,14 @@ def claimed_by_a_frame(case: Case) -> str | Named:
 
 
 @UNPROVOKED.cause(ids.ERROR_07)
-def whatever(case: Case) -> str:
+def whatever(case: Case) -> str | Named:
+    """Which of several frames it is about, nobody says. Where it may be about one that need not be taken, by a
+    recommendation alone, no more than that is missed."""
     last = case.unanswered[0].frame.command if case.unanswered else "nothing"
-    return f"{case.text}: {last}"
+    text = f"{case.text}: {last}"
+    first = (_first_claim(p) for p in case.unanswered if p.serial >= case.conn.vouched)
+    soft = next((name for name in first if name in _SOFT), "")
+    return Named(soft, text, "", (ids.ERROR_07,), otherwise=_IN_ANY_CASE) if soft else text
 
 
 # -- a client that showed life and was given up ------------------------------------------------------------------------

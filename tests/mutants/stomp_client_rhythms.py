@@ -1,0 +1,45 @@
+"""STOMP clients that are wrong about heart-beats in one of the rhythms that were made to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from impls.references.stomp.client import Channel, Header
+from strategies.common import Program
+from strategies.stomp import serving_rhythms
+from tests.mutants.record import Witness
+from tests.mutants.stomp_client_kit import mutant
+
+LARGER, BEHIND_SENDS = 1, 2
+"""Rhythms of `serving_rhythms.POINTED`."""
+
+
+def pointed(rhythm: int) -> Witness:
+    """A session in that rhythm."""
+    return lambda config: serving_rhythms.keeping(Program((0, 0, 0, 0, rhythm), ()), config)
+
+
+@mutant("smaller-of-both", "CLI-12", pointed(LARGER), "CLI-15 CLI-14", switches={"silent_server": "close"})
+class SmallerOfBoth(Channel):
+    """A server is expected to beat as often as it can, where the client has asked for fewer heart-beats."""
+
+    def agree_beats(self, text: str) -> bool:
+        agreed = super().agree_beats(text)
+        if self.beat_in:
+            self.beat_in = min(self.wanted[1], int(text.partition(",")[0]))
+        return agreed
+
+
+@mutant("no-beats-behind-a-send", "HB-11", pointed(BEHIND_SENDS))
+class NoBeatsBehindASend(Channel):
+    """The clock of the client's own heart-beats is stopped by a SEND, and not started again."""
+
+    sent = False
+
+    def say(self, command: str, headers: Sequence[Header], body: bytes = b"") -> None:
+        super().say(command, headers, body)
+        self.sent = self.sent or command == "SEND"
+
+    def beat(self) -> None:
+        if not self.sent:
+            super().beat()
