@@ -18,7 +18,7 @@ from strategies.msgpack.writer import pieces
 
 EVERYTHING: Mapping[str, int] = {
     "call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2,
-    "rolling": 2, "many": 1, "large": 1, "values": 3,
+    "rolling": 2, "many": 1, "large": 1, "values": 3, "straddle": 2,
 }  # fmt: skip
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
@@ -57,8 +57,10 @@ class Teller:
         """Wait for a call that was started."""
         self.do("await", handle=Ref("handle", method), _method=method)
 
-    def answer(self, name: Any, error: Any, result: Any, style: int = 0, when: str = "") -> None:
-        """A response; `name` is an id, a Ref to one, or the method of the call."""
+    def answer(
+        self, name: Any, error: Any, result: Any, style: int = 0, when: str = "", at: tuple[int, ...] = ()
+    ) -> None:
+        """A response; `name` is an id, a Ref to one, or the method of the call. `at`: it is cut there."""
         frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
         form, cuts = None, tuple[int, ...]()
         if self.wire & 2 and style % 4:
@@ -69,7 +71,9 @@ class Teller:
             self.features.add("cuts")
         if when == "join":
             self.features.add("joined")
-        self.steps.append(Say(0, frame, cuts, when or self.when, form))
+        if at:
+            self.features.add("cuts")
+        self.steps.append(Say(0, frame, at or cuts, when or self.when, form))
 
     def answer_late(self, method: str, result: Any, style: int, error: Any = None) -> None:
         """The response to a call that is awaited only now: a client may send when it waits, and not before."""
@@ -126,6 +130,19 @@ def _group(t: Teller, op: Op) -> None:
         t.answer(method, values.pick(ERRORS, b) if fails else None, None if fails else ("of", method), style, when)
     for method in others:
         t.finish(method)
+    t.wait()
+
+
+def _straddle(t: Teller, op: Op) -> None:
+    """What is read at once is a response and the first octets of the next one."""
+    _, which, style, a, b = op.args
+    first, second = t.start("call_async", (1,)), t.start("call_async", (2,))
+    t.finish(first)
+    t.finish(second)
+    t.wait()
+    t.answer(first, None, ("of", first), style, "join")
+    error = values.pick(ERRORS, b) if which % 4 == 3 else None
+    t.answer(second, error, None if which % 4 == 3 else ("of", second), when="now", at=(1 + a % 12,))
     t.wait()
 
 
@@ -221,11 +238,11 @@ def _twice(t: Teller, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "error": _error, "group": _group, "notify": _notify, "stray": _stray, "twice": _twice,
-    "rolling": _rolling, "many": _many, "large": _large, "values": _values,
+    "rolling": _rolling, "straddle": _straddle, "many": _many, "large": _large, "values": _values,
 }  # fmt: skip
 
 
-TOGETHER = frozenset(("group", "twice", "rolling"))
+TOGETHER = frozenset(("group", "twice", "rolling", "straddle"))
 """What takes calls that are open together; who makes one after the other is asked for one instead."""
 
 

@@ -25,6 +25,7 @@ from strategies.msgpack.writer import Line, Writer
 HEAD = 6
 ROW = 2
 """The head number that chooses a row."""
+SLEEP_MS = 30
 Misuse = Callable[[Writer, Line, int, int], None]
 
 _NO_ARRAYS: Sequence[Any] = (
@@ -203,7 +204,12 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, only: Se
     line = writer.another()
     if after % 16 < 8:
         writer.call(line, "echo", (writer.fresh(), "before"))
-    MISUSES[names[which % len(names)]](writer, line, a, b)
+    misuse = MISUSES[names[which % len(names)]]
+    if after & 32:  # another client waits for its answer meanwhile
+        writer.call(writer.line(0), "sleep", SLEEP_MS)
+        writer.hurry = True
+    misuse(writer, line, a, b)
+    writer.hurry = hurry
     if after & 16:
         writer.call(line, "echo", (writer.fresh(), "behind"), when="now")
     for slot in sorted(writer.lines):

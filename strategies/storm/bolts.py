@@ -60,7 +60,7 @@ class Session:
             if emits > n or kind in (0, 1, 2, 3):
                 told.append(self.emit(c + n * (d + 1), texts.nth(d, n), texts.nth(e, n)))
             elif kind == 4:
-                told.append({"op": "log", "msg": f"{self.w.tag()} {texts.LOGS[(c + n) % len(texts.LOGS)]}"})
+                told += texts.logged(self.w.tag(), c + n)
             elif kind == 5:
                 told.append({"op": "print", "text": texts.PRINTS[(c + n) % len(texts.PRINTS)]})
             elif kind == 6:

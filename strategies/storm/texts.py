@@ -219,6 +219,12 @@ def value(n: int) -> Any:
     return VALUES[n % len(VALUES)]
 
 
+def logged(tag: str, n: int) -> list[dict[str, str]]:
+    """The step of user code that logs; at times there are two of them which are alike."""
+    step = {"op": "log", "msg": f"{tag} {LOGS[n % len(LOGS)]}"}
+    return [step] * (2 if n // len(LOGS) % 4 == 3 else 1)
+
+
 def torn(message: bytes, how: int) -> bytes:
     """The beginning of a message that ends with its newline: all of it but for its closing line, with the newline or
     without, or less."""

@@ -15,7 +15,9 @@ test_values = hunts(
     "Params and results of every format at its boundaries.", calls.conversations("values", most=4), calls.interpret
 )
 test_orders = hunts(
-    "Calls that are open together, answered in any order.", calls.conversations("group", most=3), calls.interpret
+    "Calls that are open together, answered in any order.",
+    calls.conversations("group", "straddle", most=3),
+    calls.interpret,
 )
 test_ids = hunts(
     "Ids of calls that come and go while others stay open.",

@@ -8,7 +8,7 @@ from typing import Any
 from impls.references.msgpack.client import Caller
 from tests.mutants.faults import on
 from tests.mutants.msgpack_client import breaks, mutant, told
-from tests.mutants.msgpack_kit import Witness
+from tests.mutants.msgpack_kit import Witness, without_short_rest
 
 BESIDE = told("group", 0, 32)
 LONG = told("many", 0, 0, 0, 7, 1)
@@ -45,6 +45,10 @@ class RestOfAReadLost(Caller):
             super().message(value)
 
 
+mutant("short-rest-of-responses-lost", "FRAG-01", told("straddle", 0, 0, 0, 1), accept="CLI-01 CLI-03")(
+    "Up to three octets behind a whole response in one read are thrown away.",
+    on(Caller, "received").takes(data=lambda self, data: data if self.reader.midway else without_short_rest(data)),
+)
 mutant("result-beside-an-error", "CLI-02", ERROR_AND_RESULT)(
     "A response that has a result is a success, whatever its error is.",
     on(Caller, "message").takes(

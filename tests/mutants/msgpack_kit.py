@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from impls.references.msgpack.octets import Broken, Unpacker
 from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading
 from specs.msgpack.idl.grammar import IDL
@@ -114,6 +115,18 @@ TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
 WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
 
 
-def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
-    """One misuse with its witnesses."""
-    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
+def abused(name: str, a: int = 0, b: int = 0, around: int = 0, **options: Any) -> Any:
+    """One misuse with its witnesses. `around`: the last head number, which says what goes on around it."""
+    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, around), ()), config, only=(name,), **options)
+
+
+def without_short_rest(data: bytes) -> bytes:
+    """What came in one read, without up to three octets behind its last whole message."""
+    reader, end = Unpacker(), 0
+    reader.feed(data)
+    try:
+        for _ in reader.values():
+            end = reader._at
+    except Broken:
+        return data
+    return data[:end] if end and len(data) - end <= 3 else data

@@ -9,6 +9,9 @@ from impls.references.msgpack.reference import Server, Session
 from tests.mutants.faults import on
 from tests.mutants.msgpack_kit import abused, mutant
 
+MEANWHILE = 32
+"""Another client waits for its answer while this one is wrong."""
+
 
 class Crash(Exception):
     """What a faulty server raises."""
@@ -93,6 +96,15 @@ class ClosesAll(Server):
 
         session.close = close  # type: ignore[method-assign]
         return session
+
+
+@mutant("forgets-others", "RESP-01", abused("no array", around=MEANWHILE), accept="BAD-01")
+class ForgetsOthers(Session):
+    """What is no message on one connection drops the calls that are open on all others."""
+
+    def malformed(self, value: Any) -> None:
+        self.server._due.clear()
+        super().malformed(value)
 
 
 @mutant("full-after-errors", "BAD-01", abused("never used"))

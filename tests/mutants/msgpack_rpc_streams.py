@@ -12,7 +12,7 @@ from strategies.msgpack.aimed import counting
 from strategies.msgpack.sessions import interpret
 from strategies.msgpack.writer import CUTS
 from tests.mutants.faults import on
-from tests.mutants.msgpack_kit import call, mutant, note, plan
+from tests.mutants.msgpack_kit import call, mutant, note, plan, without_short_rest
 
 # -- streams ----------------------------------------------------------------------------------------------------------
 
@@ -34,6 +34,17 @@ class OneOfEachRead(Session):
         except Broken:
             reader._at = len(data)
         super().send(data[: reader._at] if not reader._open and reader._at else data)
+
+
+def straddling(config: Any) -> Any:
+    """A request and the first two octets of the next one at once."""
+    return interpret(Program((0, 0), (Op("halves", (0, 0, 0, 1, 8)),)), config)
+
+
+mutant("short-rest-lost", "FRAG-01", straddling, accept="RESP-01 PIPE-01 REQ-03")(
+    "Up to three octets behind a whole message in one read are thrown away.",
+    on(Session, "send").takes(data=lambda self, data: data if self._reader.midway else without_short_rest(data)),
+)
 
 
 def full_buffer(config: Any) -> Any:

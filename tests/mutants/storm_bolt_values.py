@@ -109,7 +109,22 @@ child("bolt-shadow-log", "BOLT-21", told({"op": "log", "msg": "two\nlines"}, ACK
 )
 
 
-@child("bolt-log-after-beat", "BOLT-21", both(beat, told({"op": "log", "msg": "hello"}, ACK)))
+LOG = {"op": "log", "msg": "hello"}
+
+
+@child("bolt-log-twice", "BOLT-21", told(LOG, LOG, ACK))
+class LogTwice(Bolt):
+    """A log that is equal to the one before it is left out."""
+
+    before: str | None = None
+
+    def log(self, text: str) -> None:
+        if text != self.before:
+            super().log(text)
+        self.before = text
+
+
+@child("bolt-log-after-beat", "BOLT-21", both(beat, told(LOG, ACK)))
 class LogAfterBeat(Bolt):
     """Logs are lost after a heartbeat."""
 

@@ -34,7 +34,7 @@ ONLY_THE_MASTER = "PULSAR-FAIL-01"
 ONE_OF_THEM = Asked.SUBSCRIBE_SHARED.requirement
 END_OF_TOPIC = "PULSAR-END-01"
 ONE_ANSWER = Asked.TOPICS.requirement
-REUSED = "PULSAR-INV-BROKER-42"
+REUSED = Misuse.REQUEST_AGAIN.requirement
 
 
 def _conns(owing: Owing) -> Iterator[tuple[int, Conn]]:

@@ -151,8 +151,13 @@ OF_NOBODY = {
 
 
 def _asked(state: State, number: int, name: int, request: Request) -> State:
+    """A request is open. A number that the connection has used is the client's fault, and may be refused (seed,
+    Producer: it is unique within the connection)."""
     conn = state.conn(number)
-    request = request._replace(at=state.clock, reused=name in conn.answered or name in conn.requests)
+    if name in conn.answered or name in conn.requests:
+        state = subscriptions.shaken(state, number, Misuse.REQUEST_AGAIN, "a request id that was used before")
+        conn, request = state.conn(number), request._replace(reused=True, doubtful=True)
+    request = request._replace(at=state.clock)
     return state.put(number, conn._replace(requests={**conn.requests, name: (*conn.requests.get(name, ()), request)}))
 
 

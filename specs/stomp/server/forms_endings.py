@@ -87,8 +87,9 @@ def error_has_a_message(case: Case) -> str:
 
 
 def _one_to_name(case: Case) -> bool:
-    """One frame alone can be meant, which can be read, and it asked for a receipt. 1.0 has no header to say which."""
-    if len(case.suspects) != 1 or _turned_away(case) or case.conn.version == "1.0":
+    """One frame alone can be meant, which can be read, and it asked for a receipt. 1.0 has no header to say which, and
+    before CONNECT no version was agreed on (docs/ambiguities.md, N-16)."""
+    if len(case.suspects) != 1 or case.phase is Phase.OPEN or case.conn.version == "1.0":
         return False
     refused = case.suspects[0].call
     readable = isinstance(refused, Refusal) and refused.requirement not in UNREADABLE
