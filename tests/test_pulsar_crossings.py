@@ -373,3 +373,16 @@ def test_an_id_that_was_refused_stands_for_who_has_asked_for_it_since():
 def test_a_refusal_that_depends_on_nobody_is_owed_behind_a_ping_as_well():
     asked = said(0, "client", "PRODUCER", topic="persistent://a/b/denied", producer_id=1, request_id=1)
     assert faults([*hello(0), PING, asked, END], **DENIED) == ["PULSAR-PROD-08"]
+
+
+@pytest.mark.parametrize(("second", "found"), [(5, ["PULSAR-INV-BROKER-42"]), (6, ["PULSAR-LOOK-02"])])
+def test_a_request_id_that_was_used_before_may_be_refused(second, found):
+    """Seed, "Producer": it is unique within its connection, so the client is at fault, also where the first request was
+    answered. The broker should survive that, and may refuse it."""
+    given = {"response": 1, "brokerServiceUrl": "pulsar://127.0.0.1:1"}
+    first = [said(0, "client", "LOOKUP", topic=TOPIC, request_id=5),
+             said(0, "broker", "LOOKUP_RESPONSE", request_id=5, **given)]  # fmt: skip
+    events = [*hello(0), *first, said(0, "client", "LOOKUP", topic=f"{TOPIC}-2", request_id=second)]
+    assert faults([*events, Closed(0, "broker"), END]) == found
+    refusal = said(0, "broker", "LOOKUP_RESPONSE", request_id=second, response=2, error=0, message="that id again")
+    assert bool(faults([*events, refusal, END])) == (second == 6)

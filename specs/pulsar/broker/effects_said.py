@@ -152,7 +152,7 @@ OF_NOBODY = {
 
 def _asked(state: State, number: int, name: int, request: Request) -> State:
     """A request is open. A number that the connection has used is the client's fault, and may be refused (seed,
-    Producer: it is unique within the connection)."""
+    Producer: it is unique within the connection; P-92)."""
     conn = state.conn(number)
     if name in conn.answered or name in conn.requests:
         state = subscriptions.shaken(state, number, Misuse.REQUEST_AGAIN, "a request id that was used before")
