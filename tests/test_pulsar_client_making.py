@@ -150,8 +150,10 @@ def test_what_is_sent_again_in_a_batch_is_the_same_message():
     ("version", "blamed"), [(0, set()), (6, set()), (7, {"PULSAR-REQ-03"}), (19, {"PULSAR-REQ-03"})]
 )
 @pytest.mark.parametrize("op", ["producer", "subscribe"])
-def test_nothing_need_be_made_with_a_broker_that_is_older_than_lookups(op, version, blamed):
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_nothing_need_be_made_with_a_broker_that_is_older_than_lookups(op, hangs_up, version, blamed):
     """P-86."""
     asks = asked() if op == "subscribe" else told("producer", topic=TOPIC)
     failed = Fact(0, "client", "answer", {"op": op, "error": "the broker is too old"})
-    assert verdict(*OPEN, asks, *hello(0, version), failed, END) == blamed
+    ends = [Closed(0, "client")] if hangs_up else []
+    assert verdict(*OPEN, asks, *hello(0, version), *ends, failed, END) == blamed

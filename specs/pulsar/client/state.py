@@ -76,7 +76,7 @@ class Line(NamedTuple):
     @property
     def version_is_old(self) -> bool:
         """True when the broker is older than lookups by the binary protocol are in the schema of today; P-86."""
-        return self.version is not None and not self.over and self.version < LOOKS_UP
+        return self.version is not None and self.version < LOOKS_UP
 
     def moved(self, action: str, to: Phase | None = None) -> Line:
         """The connection after something that the broker did."""
