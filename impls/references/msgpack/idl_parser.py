@@ -201,7 +201,9 @@ class Parser:
         word = self.take()
         if word.kind == "number":
             if word.text.isdigit():
-                return "int", -int(word.text[:40]) if negative else int(word.text[:40])
+                # what has more digits than this is out of the range of every type, and Python reads no more of them
+                number = int(word.text.lstrip("0")[:4000] or "0")
+                return "int", -number if negative else number
             return "float", -float(word.text) if negative else float(word.text)
         if not negative and word.kind == "text":
             return "text", word.text[1:-1]

@@ -18,8 +18,7 @@ func doSendAsync(given request) (any, error) { return nil, todo("send_async") }
 // Wait for what send_async gave this handle; answer the id of the message.
 func doAwait(given request) (any, error) { return nil, todo("await") }
 
-// Subscribe to topic as subscription, of the type Exclusive, Shared, Failover or Key_Shared, with permits; answer a
-// handle.
+// Subscribe to topic as subscription, of the type Exclusive, Shared or Failover, with permits; answer a handle.
 func doSubscribe(given request) (any, error) { return nil, todo("subscribe") }
 
 // Wait timeout_ms for a message of consumer: ref, payload_hex, key and properties; or null when none came.

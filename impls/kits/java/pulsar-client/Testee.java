@@ -43,8 +43,7 @@ public final class Testee {
   }
 
   /**
-   * Subscribe to topic as subscription, of the type Exclusive, Shared, Failover or Key_Shared, with permits; answer
-   * a handle.
+   * Subscribe to topic as subscription, of the type Exclusive, Shared or Failover, with permits; answer a handle.
    */
   static Object doSubscribe(Map<String, Object> given) throws Exception {
     throw new Kit.Todo("subscribe");

@@ -24,8 +24,7 @@ const ops = {
   async await(given) {
     throw new Todo("await");
   },
-  // Subscribe to topic as subscription, of the type Exclusive, Shared, Failover or Key_Shared, with permits; answer
-  // a handle.
+  // Subscribe to topic as subscription, of the type Exclusive, Shared or Failover, with permits; answer a handle.
   async subscribe(given) {
     throw new Todo("subscribe");
   },

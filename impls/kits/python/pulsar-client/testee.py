@@ -31,8 +31,7 @@ def await_(given):
 
 
 def subscribe(given):
-    """Subscribe to topic as subscription, of the type Exclusive, Shared, Failover or Key_Shared, with permits;
-    answer a handle."""
+    """Subscribe to topic as subscription, of the type Exclusive, Shared or Failover, with permits; answer a handle."""
     raise kit.Todo("subscribe")
 
 

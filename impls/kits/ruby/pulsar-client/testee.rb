@@ -30,8 +30,7 @@ ops['await'] = lambda do |given|
   raise Kit::Todo, 'await'
 end
 
-# Subscribe to topic as subscription, of the type Exclusive, Shared, Failover or Key_Shared, with permits; answer a
-# handle.
+# Subscribe to topic as subscription, of the type Exclusive, Shared or Failover, with permits; answer a handle.
 ops['subscribe'] = lambda do |given|
   raise Kit::Todo, 'subscribe'
 end
