@@ -43,6 +43,30 @@ def test_what_a_host_may_try_for_a_number_that_is_none(kind, wrong):
     assert blamed == ["KCL-INV-HOST-11"] * wrong
 
 
+class SkipsWhatHasNoDigits(Host):
+    def checkpoint(self, members):
+        number = members.get(self.profile.number)
+        if number is None or (isinstance(number, str) and number.isdigit()):
+            super().checkpoint(members)
+
+
+class SkipsNumbers(Host):
+    """It is wrong about what is a number."""
+
+    def checkpoint(self, members):
+        if members.get(self.profile.number) is None:
+            super().checkpoint(members)
+
+
+@pytest.mark.parametrize("number", ["abc", "12x", "", 1.5, []])
+def test_a_line_with_a_number_that_is_none_may_be_skipped(number):
+    """Catalogue of invalid inputs, row 11: answered by an error, or skipped; one with a number is answered."""
+    found = judged("host", lambda: Hosts(host=SkipsWhatHasNoDigits), asks_for(number))
+    assert (found.verdict, found.faults) == ("pass", ())
+    wrong = judged("host", lambda: Hosts(host=SkipsNumbers), asks_for("123"))
+    assert [blame.breach.requirement for blame in wrong.blamed] == ["KCL-CHECKPOINT-05"]
+
+
 def asks_for(number):
     def write(w):
         w.checkpointer("IllegalArgumentException")

@@ -74,7 +74,16 @@ def lines(config: Config, conv: Conv, frame: Message | Text, *, soon: bool = Fal
         known = odd(conv, Oddity.UNKNOWN_MEMBERS) if extra else conv
         if extra:
             yield Allow(known)  # skipped
+        if line is Line.REQUEST and _is_no_number(config, frame):
+            yield Allow(odd(known, Oddity.BAD_NUMBER))  # skipped
         yield Allow(_taken(config, known, frame, line))
+
+
+def _is_no_number(config: Config, frame: Message) -> bool:
+    """True for a text that is none: it may be passed on as it is, or the request be taken for one that means nothing
+    (catalogue of invalid inputs, row 11)."""
+    number = frame.members.get(config.wire.number)
+    return isinstance(number, str) and not (number.isascii() and number.isdigit())
 
 
 def _line(conv: Conv, frame: Message, strange: Oddity | None) -> Line:
@@ -125,10 +134,9 @@ def asking(config: Config, conv: Conv, frame: Message, must_refuse: Oddity | Non
 
 
 def _strangely(config: Config, conv: Conv, frame: Message, strange: Oddity) -> Iterator[Outcome]:
-    """A request that means nothing is refused, or skipped; a text that is no number is a number to who reads texts."""
+    """A request that means nothing is refused, or skipped."""
     yield Allow(asking(config, conv, frame, strange))
-    if strange is not Oddity.BAD_NUMBER or not isinstance(frame.members.get(config.wire.number), str):
-        yield Allow(odd(conv, strange))
+    yield Allow(odd(conv, strange))
 
 
 def _strange(config: Config, frame: Message) -> Oddity | None:
