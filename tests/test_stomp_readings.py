@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specs.events import Closed, Fact, Quiet
@@ -11,7 +13,7 @@ from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame
 from specs.stomp.model import StompModel
 from specs.stomp.states import Config
-from tests.stomp_events import TOPIC, client, server, session, verdict
+from tests.stomp_events import STOMP_LEVELS, TOPIC, client, receipted, server, session, verdict
 
 CLAIMS = [
     ("ACK-03", client("ACK", ("message-id", "unknown"), ("subscription", "0"), ("receipt", "r"))),
@@ -264,3 +266,32 @@ def test_an_error_may_name_any_of_several_frames_that_ask_for_one_receipt(other,
     error = server("ERROR", ("receipt-id", "again"), ("message", "no destination"))
     found = verdict(*session("1.2"), sent, refused, error, Closed(0, "server"))[1]
     assert [name for name, _ in found] == blamed
+
+
+@pytest.mark.parametrize(("open_already", "found"), [(3, ("TXN-10", "SHOULD")), (2, ("TXN-10", "MUST"))])
+def test_a_server_may_have_no_room_for_many_transactions(open_already, found):
+    """N-20a: also where it is not told which frame it is about."""
+    begun = receipted(*(client("BEGIN", ("transaction", f"t{n}")) for n in range(open_already)))
+    wanted = client("BEGIN", ("transaction", "more"), ("receipt", "more"))
+    error = server("ERROR", ("message", "too many"), ("receipt-id", "more"))
+    shown = verdict(*session("1.2"), *begun, wanted, error)
+    assert [(name, level or STOMP_LEVELS[name]) for name, level in shown[1]] == [found]
+
+
+@pytest.mark.parametrize(("waiting", "level"), [(8, "SHOULD"), (7, "MUST")])
+@pytest.mark.parametrize("tx", [True, False])
+def test_a_server_may_have_no_room_for_many_messages(tx, waiting, level):
+    """N-20a: in a queue that nobody reads, or in a transaction."""
+    place = ("destination", "/queue/q")
+    within = (("transaction", "t"),) if tx else ()
+    begun = receipted(client("BEGIN", *within)) if tx else []
+    sent = [client("SEND", place, ("k", f"{n}"), *within, body=b"x") for n in range(waiting)]
+    read = receipted(client("SEND", ("destination", "/queue/other")))  # what stands before it is received
+    error = server("ERROR", ("message", "full"))
+    more = client("SEND", place, ("k", "more"), *within, body=b"x")
+    own = replace(Config().queue, own=True, keeps=True, redelivers=True)
+    events = (*session("1.2"), *begun, *sent, *read, more, error, Quiet(10_000, final=True))
+    found = judge(StompModel(), Config(queue=own), events, "server").faults
+    assert [
+        each.breach.level or STOMP_LEVELS[each.breach.requirement.removeprefix("STOMP-1.2-")] for each in found
+    ] == [level]

@@ -152,7 +152,7 @@ class Pending(NamedTuple):
 
     `claims`: the requirements that its acceptance shows, the most special first. `due`: its RECEIPT is owed now.
     `early`: it was sent before CONNECTED came; `late`: after DISCONNECT or ERROR.
-    `sends`: the messages that it makes visible.
+    `sends`: the messages that it makes visible. `much`: a server may have no room for it.
     """
 
     serial: int
@@ -165,6 +165,7 @@ class Pending(NamedTuple):
     early: bool = False
     late: bool = False
     sends: tuple[int, ...] = ()
+    much: bool = False
 
 
 @quick_replace

@@ -241,7 +241,10 @@ def _host_messages(w: Writer, how: int) -> None:
 
 @misuse("INV-HOST-14", weight=9)
 def _ends(w: Writer, how: int) -> None:
-    if w.open and how % 8 == 1:  # between two calls
+    if w.open and how % 4 == 1:  # between two calls
+        if how // 4 % 2 and w.config.wire.requested:
+            w.call("shutdownRequested")
+            w.status()
         w.wait(0)
         w.exit(how // 8 % 2)
         w.wait(0)

@@ -252,3 +252,20 @@ host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHE
         when=lambda self: self.action == "shutdownRequested" and self.error is not None,
     ),
 )
+
+
+def _a_zombies_request(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.status()
+    w.wait(0)
+    w.checkpointer("ShutdownException")
+    w.final("ZOMBIE")
+    w.checkpoint(None)
+    w.status()
+    w.exit()
+
+
+host("zombie-with-a-lease", "SHUT-07", _a_zombies_request, accept="CHECKPOINT-07")(
+    "At ZOMBIE a request without a number is answered without an error.",
+    on(Host, "tried").gives(lambda self, number, found: None if self.lost and number is None else found),
+)

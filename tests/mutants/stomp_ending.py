@@ -162,7 +162,7 @@ def _six_subscriptions(w: plans.Writer) -> None:
         w.say(line, "SUBSCRIBE", [("id", f"{n}"), ("destination", TOPIC), w.receipt()])
 
 
-@mutant("five-subscriptions", "ERROR-07", _six_subscriptions, accept="SUB-05 SUB-06 SUB-10")
+@mutant("five-subscriptions", "ERROR-07", _six_subscriptions, accept="SUB-05 SUB-06 SUB-10", level="SHOULD")
 class FiveSubscriptions(Session):
     """A sixth subscription is refused."""
 

@@ -395,6 +395,14 @@ def what_the_checkpointer_refuses_has_an_error(m: Case) -> str:
     return f"a checkpoint that failed with {m.conv.error} was answered without an error" if m.error is None else ""
 
 
+@form(NONE_WITHOUT_LEASE, on="answer", when=(ASKING,), during="shutdown", also=ERROR_IS_NAMED,
+      if_=lambda m: _is_seen(m) and m.conv.error is not None and m.call.get("reason") == "ZOMBIE",
+      unless=_is_undelivered)  # fmt: skip
+def a_checkpoint_of_a_zombie_is_refused(m: Case) -> str:
+    """The lease is gone, and the checkpointer has said so."""
+    return f"a checkpoint that failed with {m.conv.error} was answered without an error" if m.error is None else ""
+
+
 @form(ERROR_IS_NAMED, on="answer", when=(ASKING,), freed_by=(a_host_may_decide_by_itself,),
       if_=lambda m: _is_seen(m) and m.during not in ("initialize", "leaseLost"))  # fmt: skip
 def the_answer_says_what_became_of_the_checkpoint(m: Case) -> str:

@@ -294,7 +294,7 @@ def claimed_by_a_frame(case: Case) -> str | Named:
     if not name or frame.serial < case.conn.vouched:
         return ""
     text = f"{case.text}: {frame.frame.command}"
-    level = None if name in _SOFT else "MUST"
+    level = "SHOULD" if frame.much else None if name in _SOFT else "MUST"
     return Named(name, text, "", (ids.ERROR_07,), level=level, otherwise=_IN_ANY_CASE)
 
 
@@ -304,9 +304,11 @@ def whatever(case: Case) -> str | Named:
     recommendation alone, no more than that is missed."""
     last = case.unanswered[0].frame.command if case.unanswered else "nothing"
     text = f"{case.text}: {last}"
-    first = (_first_claim(p) for p in case.unanswered if p.serial >= case.conn.vouched)
-    soft = next((name for name in first if name in _SOFT), "")
-    return Named(soft, text, "", (ids.ERROR_07,), otherwise=_IN_ANY_CASE) if soft else text
+    frames = [p for p in case.unanswered if p.serial >= case.conn.vouched]
+    soft = next((name for name in map(_first_claim, frames) if name in _SOFT), "")
+    if soft:
+        return Named(soft, text, "", (ids.ERROR_07,), otherwise=_IN_ANY_CASE)
+    return Named(ids.ERROR_07, text, level="SHOULD") if any(p.much for p in frames) else text
 
 
 # -- a client that showed life and was given up ------------------------------------------------------------------------

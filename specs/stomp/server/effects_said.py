@@ -15,6 +15,7 @@ from specs.stomp.headers import TAG
 from specs.stomp.machine import CONNECTS, LEAVES, MACHINE, SAYS, Phase
 from specs.stomp.server.calls import call, common, deliveries_named, delivery_named, in_other_case, offered, sub_key
 from specs.stomp.server.refusals import contested
+from specs.stomp.server.scarce import takes_much
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx, as_read
 
 HAUNTED_MS = 2000
@@ -51,6 +52,7 @@ def said(state: State, number: int, frame: Frame) -> State:
         claims,
         tx=frame.get("transaction") if frame.command in ("SEND", "ACK", "NACK") else None,
         early=conn.phase is Phase.WAIT,
+        much=takes_much(state, conn, frame),
     )
     if conn.phase is Phase.OPEN and frame.command in ("CONNECT", "STOMP"):
         versions = offered(frame) or ()

@@ -1,0 +1,26 @@
+"""What a server may have little of: places for what is open, and for messages that wait.
+
+Source: STOMP 1.2, Size Limits, which lists three limits against clients that use up memory and names no other; ERROR,
+which a server may send when something goes wrong. docs/ambiguities.md, N-20a.
+"""
+
+from __future__ import annotations
+
+from specs.stomp.frames import Frame
+from specs.stomp.states import Conn, State
+
+TRANSACTIONS, SUBSCRIPTIONS, FRAMES, WAITING = 3, 4, 8, 8
+"""How many open transactions and subscriptions of a connection, frames of a transaction, and messages in a queue there
+is room for on every server: the smallest numbers by which none of them can be told from a few."""
+
+
+def takes_much(state: State, conn: Conn, frame: Frame) -> bool:
+    """True for a frame that adds to so much that a server may have no room for it, and for the COMMIT of so much."""
+    if frame.command == "BEGIN":
+        return len(conn.txs) >= TRANSACTIONS
+    if frame.command == "SUBSCRIBE":
+        return len(conn.subs) >= SUBSCRIPTIONS
+    held = conn.txs.get(frame.get("transaction") or "")
+    if held is not None:
+        return len(held.sends) + len(held.acks) >= FRAMES
+    return frame.command == "SEND" and len(state.waiting.get(frame.get("destination") or "", ())) >= WAITING
