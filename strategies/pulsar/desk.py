@@ -296,6 +296,12 @@ class Desk:
         who = Ref("again", (self.at, "SUBSCRIBE", nth, which["ledgerId"], which["entryId"]))
         self.steps.append(Say(self.at, replace(made, fields={**made.fields, "consumer_id": who}), when=when))
 
+    def push_anew(self, nth: Nth, entry: int) -> None:
+        """MESSAGE once more: an entry that was not acknowledged, for a consumer that was made again."""
+        made = self.given[entry]
+        who = Ref("fed", (self.at, "SUBSCRIBE", nth))
+        self.steps.append(Say(self.at, replace(made, fields={**made.fields, "consumer_id": who})))
+
     def redeliver(self, ear: str) -> None:
         """Tell the client to ask for everything again that is not acknowledged."""
         self.do("redeliver", {"consumer": Ref("handle", ear)})

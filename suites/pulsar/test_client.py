@@ -1,6 +1,6 @@
 """Clients. Source: 001_c0ea8805bb7ed422.txt, Interactions."""
 
-from strategies.pulsar import oddities, serving
+from strategies.pulsar import oddities, serving, serving_scenes
 from suites.table import hunts
 
 ROLES = ("client",)
@@ -28,6 +28,13 @@ test_reconnecting = hunts(
     serving.conversations("drop", "closed", "producer", "consumer", "send", "receive", most=5, evenly=True),
     serving.interpret,
     1.5,
+)
+test_scenes = hunts(
+    "Short scenes in which one thing is open as another one ends.",
+    serving_scenes.scenes(),
+    serving_scenes.interpret,
+    2,
+    deals=serving_scenes.ROW,
 )
 test_discovery = hunts(
     "Redirects, other addresses, partitions.",

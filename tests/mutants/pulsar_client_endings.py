@@ -3,7 +3,11 @@ ready yet."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.client import Caller
+from impls.references.pulsar.receiving import Incoming, Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
 from impls.references.pulsar.wire import Message
 from tests.mutants.faults import without
@@ -56,4 +60,83 @@ class GoesOnFromTheFirstAnswer(Channel):
         if name == "PRODUCER_SUCCESS" and self.was_early:
             body = without(body, "last_sequence_id")
         self.was_early = self.was_early or not body.get("producer_ready", True)
+        super().answered(name, body)
+
+
+# -- the scenes --------------------------------------------------------------------------------------------------------
+
+BATCHES, PART, ANEW, PENS, EARS, SECOND_OF_THREE, TWICE, NOT_READY = range(8)
+"""The scenes of `strategies.pulsar.serving_scenes`."""
+
+
+def scene(row: int, how: int = 0) -> tuple[Any, ...]:
+    """One of them."""
+    return ("scene", (2, 2, row, how, 0))
+
+
+@client("one-buffer-for-batches", "BAT-07", accept="FRM-04 FRM-15 FLOW-08 CMP-01 CMP-02 CMP-03", history=True,
+        program=scene(BATCHES))  # fmt: skip
+class OneBufferForBatches(Receiver):
+    """What waits of a compressed batch lies in the buffer into which the next one is decompressed."""
+
+    def unpacked(self, kind: int, payload: bytes, size: int, messages: int) -> bytes:
+        fresh = super().unpacked(kind, payload, size, messages)
+        kept = [each._replace(payload=(fresh + each.payload)[: len(each.payload)]) for each in self.queue]
+        self.queue.clear()
+        self.queue.extend(kept)
+        return fresh
+
+
+@client("counts-what-is-left-of-a-batch", "ACK-13", history=True, program=scene(PART))
+class CountsWhatIsLeftOfABatch(Receiver):
+    """How many messages of a batch are open is counted, and the count goes on when the batch comes again."""
+
+    def ack(self, message: Incoming, cumulative: bool) -> None:
+        counts: dict[Any, int] = vars(self).setdefault("counts", {})
+        left = self.unacked.get(message.id)
+        counts[message.id] = counts.get(message.id, len(left or ())) - 1
+        if left and counts[message.id] <= 0:
+            self.unacked[message.id] = {message.at}
+        super().ack(message, cumulative)
+
+
+@client("known-on-the-next-connection", "FLOW-08", accept="FRM-15 BAT-07", history=True, program=scene(ANEW))
+class KnownOnTheNextConnection(Receiver):
+    """A message that it has had is passed over when it comes on the next connection."""
+
+    def on_message(self, body: Message, rest: bytes) -> None:
+        known: set[Any] = vars(self).setdefault("known", set())
+        found = (body["message_id"]["ledgerId"], body["message_id"]["entryId"])
+        if found not in known:
+            known.add(found)
+            super().on_message(body, rest)
+
+    def redeliver(self) -> None:
+        vars(self)["known"] = set()
+        super().redeliver()
+
+
+@client("frees-a-producer-twice", "PROD-03", accept="SUB-04", history=True, program=scene(PENS))
+class FreesAProducerTwice(Caller):
+    """The id of a producer that was closed is free for two."""
+
+    def new_id(self, other: bool = False) -> int:
+        freed: list[int] = vars(self).setdefault("freed", [])
+        return freed.pop() if freed else super().new_id(other)
+
+    async def do_close(self, given: dict[str, Any]) -> Any:
+        done = await super().do_close(given)
+        if "producer" in given:
+            vars(self).setdefault("freed", []).extend([0, 0])
+        return done
+
+
+@client("ready-or-not-on-the-next-connection", "PROD-13", accept="PROD-01", history=True, program=scene(NOT_READY))
+class ReadyOrNotOnTheNextConnection(Channel):
+    """That a producer is not ready is heeded on the first connection only."""
+
+    def answered(self, name: str, body: Message) -> None:
+        if name == "PRODUCER_SUCCESS" and vars(self.caller).get("was_made"):
+            body = without(body, "producer_ready")
+        vars(self.caller)["was_made"] = vars(self.caller).get("was_made") or name == "PRODUCER_SUCCESS"
         super().answered(name, body)

@@ -13,7 +13,7 @@ from impls.references.pulsar.receiving import PartitionedReceiver, Receiver
 from impls.references.pulsar.sending import PartitionedSender, Sender
 from specs.plan import Plan
 from strategies.common import Op, Program
-from strategies.pulsar import oddities, serving
+from strategies.pulsar import oddities, serving, serving_scenes
 from tests.mutants.pulsar_client_programs import PROGRAMS
 from tests.mutants.pulsar_kit import registering
 
@@ -43,7 +43,8 @@ def client_of(part: type) -> type[Client]:
 def written(kind: str, head: tuple[int, ...], *ops: tuple[Any, ...]) -> Callable[[Any], Plan]:
     """A witness: one of the suites' interpreters, and the program that it is given."""
     program = Program(head, tuple(Op(name, tuple(args)) for name, *args in ops))
-    interpret = getattr(serving, kind, None) or getattr(oddities, kind)
+    scenes = {"scene": serving_scenes.interpret}
+    interpret = scenes.get(kind) or getattr(serving, kind, None) or getattr(oddities, kind)
     return lambda config: interpret(program, config)
 
 

@@ -1,0 +1,218 @@
+"""Short scenes for clients, dealt in turn: what a cache, a shared buffer, a count or a list of free ids gets wrong only
+in a certain order of steps. What serving.py draws meets each of them too seldom.
+
+Source: 001_c0ea8805bb7ed422.txt, "Producer", "Consumer", "Batch messages", "Ack", "RedeliverUnacknowledgedMessages".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Control, Plan, Ref
+from specs.pulsar.states import Config
+from strategies.common import Program, programs
+from strategies.pulsar.desk import Desk
+
+HEAD = 5
+ROW, HOW = 2, 3
+"""The head numbers that say which scene it is, and in which of its ways it is played."""
+READY_MS = 50
+"""How long a producer is not ready."""
+Scene = Callable[[Desk, int], None]
+_ROWS: list[Scene] = []
+
+
+def scenes() -> SearchStrategy[Program]:
+    """A program is its head: nothing else is drawn."""
+    return programs({"none": 1}, head=HEAD, most=0, least=0)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """One scene, and the end of its client."""
+    d = Desk(config, program.head, hurry=hurry)
+    _ROWS[program.head[ROW] % len(_ROWS)](d, program.head[HOW])
+    d.wait()
+    d.do("disconnect", {})
+    for kind, there in (("CLOSE_PRODUCER", d.pens), ("CLOSE_CONSUMER", d.ears)):
+        d.success(kind, max(2, len(there)))
+    d.wait()
+    return d.plan()
+
+
+def _scene(row: Scene) -> Scene:
+    _ROWS.append(row)
+    return row
+
+
+def _awaited(d: Desk, count: int) -> None:
+    """The last sends have their receipts, which their application waits for."""
+    d.wait()
+    d.receipt(count)
+    for n in range(d.sends - count, d.sends):
+        d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
+
+
+def _close(d: Desk, what: str, key: str) -> None:
+    d.do("close", {what: Ref("handle", key)})
+    d.success(f"CLOSE_{what.upper()}")
+
+
+# -- messages that wait ------------------------------------------------------------------------------------------------
+
+
+@_scene
+def _compressed_batches_wait_together(d: Desk, how: int) -> None:
+    """The application takes the first one when all have come."""
+    ear = d.consumer("a")
+    _, _, nth = d.ears[-1]
+    kind = 1 + how % 2
+    for n, messages in enumerate((3, 2, 0)):
+        d.push(nth, messages=messages, compression=kind, when="now" if n else "turn")
+    d.ack(ear, *[d.receive(ear) for _ in range(6)], cumulative=how % 4 > 1)
+
+
+@_scene
+def _part_of_a_batch_comes_again(d: Desk, how: int) -> None:
+    """What was acknowledged of it is acknowledged again, the rest only behind that."""
+    many = 2 + how % 3
+    ear = d.consumer("a", kind=("Exclusive", "Shared")[how // 4 % 2])
+    _, _, nth = d.ears[-1]
+    d.push(nth, messages=many)
+    entry = d.entries
+    keys = [d.receive(ear) for _ in range(many)]
+    d.ack(ear, keys[how // 8 % many])
+    d.redeliver(ear)
+    d.push_again(nth, entry)
+    keys = [d.receive(ear) for _ in range(many)]
+    d.ack(ear, keys[how // 8 % many])
+    d.wait()
+    d.push(nth)
+    d.ack(ear, d.receive(ear))
+    d.ack(ear, *(key for n, key in enumerate(keys) if n != how // 8 % many))
+
+
+@_scene
+def _what_was_not_acknowledged_comes_on_the_next_connection(d: Desk, how: int) -> None:
+    """It was given to the application, or waits for it."""
+    ear = d.consumer("a")
+    _, topic, nth = d.ears[-1]
+    d.push(nth, messages=(0, 2)[how // 2 % 2])
+    entry = d.entries
+    if how % 2:
+        d.receive(ear)
+    d.wait()
+    d.drop()
+    d.wait()
+    d.push_anew(topic, entry)
+    d.ack(ear, *[d.receive(ear) for _ in range((1, 2)[how // 2 % 2])])
+    d.push(topic)
+    d.ack(ear, d.receive(ear))
+
+
+# -- ids that are free again -------------------------------------------------------------------------------------------
+
+
+@_scene
+def _two_producers_behind_one_that_was_closed(d: Desk, how: int) -> None:
+    first = d.producer("a")
+    if how % 2:
+        d.send(first)
+        d.receipt()
+    if how % 4 > 1:
+        d.producer("b")
+    d.pens.remove((first, "a"))
+    _close(d, "producer", first)
+    pair = [d.producer("c"), d.producer("d")]
+    for pen in pair if how // 4 % 2 else pair[::-1]:
+        d.send(pen)
+        d.receipt()
+
+
+@_scene
+def _two_consumers_behind_one_that_was_closed(d: Desk, how: int) -> None:
+    first = d.consumer("a")
+    if how % 4 > 1:
+        d.consumer("b")
+    d.ears = [each for each in d.ears if each[0] != first]
+    _close(d, "consumer", first)
+    d.consumer("c")
+    d.consumer("d")
+    ears = d.ears[-2:] if how % 2 else d.ears[-2:][::-1]
+    for ear, _, nth in ears:
+        d.push(nth)
+        d.ack(ear, d.receive(ear))
+
+
+@_scene
+def _the_second_of_three_is_closed(d: Desk, how: int) -> None:
+    for name in "abc":
+        d.consumer(name)
+    second = d.ears.pop(1)
+    d.push(d.ears[how % 2][2])
+    _close(d, "consumer", second[0])
+    for n, (ear, _, nth) in enumerate(d.ears):
+        if n != how % 2:
+            d.push(nth)
+        d.ack(ear, d.receive(ear))
+
+
+# -- the next connection -----------------------------------------------------------------------------------------------
+
+
+@_scene
+def _lost_twice(d: Desk, how: int) -> None:
+    """What was sent again is under way when the next connection is lost, too."""
+    pen = d.producer("a")
+    if how % 2:
+        d.send(pen)
+        d.receipt()
+    count = 1 + how // 2 % 3
+    for n in range(count):
+        d.send(pen, op="send_async", when="now" if n else "turn")
+    for _ in range(2):
+        d.wait()
+        d.drop()
+    _awaited(d, count)
+
+
+@_scene
+def _not_ready_on_the_next_connection(d: Desk, how: int) -> None:
+    """What has to be sent again waits until the producer is."""
+    if d.config.profile != "modern":
+        _lost_twice(d, how)
+        return
+    pen = d.producer("a")
+    count = 1 + how % 2
+    for n in range(count):
+        d.send(pen, op="send_async", when="now" if n else "turn")
+    d.wait()
+    d.steps.append(Control(d.at, "drop", None))
+    d.at = d.home = d.next()
+    d.welcome()
+    d.metadata(Ref("count", d.home))
+    d.lookup(2)
+    d.metadata(Ref("count", d.home))
+    d.lookup()
+    d.created(producer_ready=False)
+    d.wait(READY_MS)
+    d.created()
+    _awaited(d, count)
+
+
+@_scene
+def _two_producers_are_lost(d: Desk, how: int) -> None:
+    """Each has something under way, and each goes on with its own numbers."""
+    pair = [d.producer("a"), d.producer("b")]
+    for pen in pair[: how % 3]:
+        d.send(pen)
+        d.receipt()
+    for n in range(4):
+        d.send(pair[n % 2], op="send_async", when="now" if n else "turn")
+    d.wait()
+    d.drop()
+    _awaited(d, 4)
+    for pen in pair:
+        d.send(pen)
+        d.receipt()
