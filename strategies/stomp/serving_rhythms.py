@@ -102,6 +102,8 @@ POINTED: Sequence[Rhythm] = (
     Rhythm((500, 200), (400, 200), 350),
     Rhythm((300, 300), (300, 300), 250, sends=True),
     Rhythm((0, 300), (0, 400), 0),
+    Rhythm((0, 500), (4_294_967_295, 0), 0, lasts=600),  # twice that time is more than most clocks count to
+    Rhythm((0, 500), (3_000_000_000, 0), 0, lasts=600),
 )
 FINE_MS, SENDS_MS = 50, (250, 700)
 """How finely time is told, and when the client sends."""

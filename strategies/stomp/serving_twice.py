@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.plan import Plan, Wait
 from specs.stomp.states import Config
 from strategies.common import Program, programs
-from strategies.stomp.desk import HEAD, MODES, Ear, Serving
+from strategies.stomp.desk import HEAD, MODES, QUIET_MS, Ear, Serving
 
 Scene = Callable[[Serving, int, int], None]
 ROW = HEAD
@@ -85,12 +85,31 @@ def _a_subscription_again(s: Serving, a: int, b: int) -> None:
         s.settle(other, "ack", 0)
 
 
-def _nothing_else(s: Serving, a: int, b: int) -> None:
-    """The session ends with a RECEIPT that takes its time."""
+def _nothing_behind_something(s: Serving, a: int, b: int) -> None:
+    """Messages without a body behind others, with a length or without one."""
+    ear = s.subscribe(a % 2)
+    for n in range(2 + b % 3):
+        s.given(ear, b"something" * (1 + (a + n) % 3), form=1 + (b >> n & 1))
+        s.given(ear, b"", form=1 + (a >> n & 1), raw=True)
+
+
+def _a_receive_in_vain(s: Serving, a: int, b: int) -> None:
+    """The application waits for a message in vain, once or twice. Those that come when nobody waits are for the next
+    ones that do."""
+    ear = s.subscribe(a % 2, MODES[b % 2])
+    for _ in range(1 + a // 2 % 2):
+        s.receive(QUIET_MS)
+    places = [s.message(ear, when="now" if n else None) for n in range(1 + b // 2 % 3)]
+    s.send(receipt=True)  # what comes before its RECEIPT has been read when that is reported
+    for at in places:
+        s.receive()
+        if ear.mode != "auto":
+            ear.open.append(at)
 
 
 SCENES: Sequence[Scene] = (
-    _one_of_three_has_ended, _across, _a_subscription_again, _a_name_again, _nothing_else,
+    _one_of_three_has_ended, _across, _a_subscription_again, _a_name_again, _nothing_behind_something,
+    _a_receive_in_vain,
 )  # fmt: skip
 
 
@@ -105,8 +124,22 @@ def showing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s = Serving(config, (head[0], head[1], head[2], head[3]), hurry=hurry)
     s.connect()
     s.serve()
-    scene = SCENES[row % len(SCENES)]
-    scene(s, a, b)
+    SCENES[row % len(SCENES)](s, a, b)
     s.given(s.ear(), b"behind")
-    s.end(lambda: s.steps.extend([Wait(LATE_MS)] if scene is _nothing_else else []))
+    s.end()
+    return s.plan()
+
+
+def departures() -> SearchStrategy[Program]:
+    """Sessions that end with a RECEIPT that takes its time."""
+    return programs({"scene": 1}, head=HEAD, most=0, least=0)
+
+
+def leaving(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Such a session."""
+    s = Serving(config, program.head, hurry=hurry)
+    s.connect()
+    s.serve()
+    s.given(s.ear(), b"before")
+    s.end(lambda: s.steps.append(Wait(LATE_MS)))
     return s.plan()

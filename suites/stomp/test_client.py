@@ -65,6 +65,9 @@ test_names_again = hunts(
     2,
     deals=serving_twice.ROW,
 )
+test_leaving = hunts(
+    "A RECEIPT of DISCONNECT that takes its time.", serving_twice.departures(), serving_twice.leaving, 0.3
+)
 test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing)
 test_tables = hunts(
     "Header values, names and bodies that are easily spoilt, one behind the other, both ways.",

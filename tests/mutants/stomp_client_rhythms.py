@@ -10,7 +10,7 @@ from strategies.stomp import serving_rhythms
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-LARGER, BEHIND_SENDS = 1, 2
+LARGER, BEHIND_SENDS, LONG = 1, 2, 8
 """Rhythms of `serving_rhythms.POINTED`."""
 
 
@@ -43,3 +43,14 @@ class NoBeatsBehindASend(Channel):
     def beat(self) -> None:
         if not self.sent:
             super().beat()
+
+
+@mutant("interval-of-32-bits", "CLI-15", pointed(LONG), "CLI-12 CLI-14", switches={"silent_server": "close"})
+class IntervalOf32Bits(Channel):
+    """Twice the time that a server may be silent for is counted in 32 bits with a sign: less than nothing is over."""
+
+    def agree_beats(self, text: str) -> bool:
+        agreed = super().agree_beats(text)
+        if 2 * self.beat_in > (1 << 31) - 1:
+            self.beat_in = 1
+        return agreed

@@ -7,18 +7,25 @@ from typing import Any
 
 from impls.references.stomp.client import Caller, Channel, Delivery, Phase, Subscription
 from impls.references.stomp.client_wire import Header
+from impls.references.stomp.parser import Frame
+from specs.plan import Plan
 from strategies.common import Program
 from strategies.stomp import serving_twice
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-ENDED, ACROSS, SUBSCRIPTION, NAME, LATE = range(5)
+ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN = range(6)
 """The scenes of `serving_twice`."""
 
 
 def scene(row: int, a: int = 0, b: int = 0) -> Witness:
     """A session with a scene."""
     return lambda config: serving_twice.showing(Program((0, 0, 0, 0, row, a, b), ()), config)
+
+
+def late(config: Any) -> Plan:
+    """A session whose end takes its time."""
+    return serving_twice.leaving(Program((0, 0, 0, 0), ()), config)
 
 
 @mutant("transactions-by-place", "CLI-13", scene(ENDED, 2))
@@ -67,7 +74,7 @@ class ModeOfTheLastOne(Caller):
         return super().do_subscribe({**given, "ack": modes.setdefault(given["sub"], given.get("ack") or "auto")})
 
 
-@mutant("leaves-again", "CLI-10", scene(LATE), "DISC-05 CLI-13")
+@mutant("leaves-again", "CLI-10", late, "DISC-05 CLI-13")
 class LeavesAgain(Caller):
     """DISCONNECT is sent once more where its RECEIPT takes longer than half a second."""
 
@@ -78,3 +85,37 @@ class LeavesAgain(Caller):
     def _again(self, channel: Channel) -> None:
         if channel.phase is Phase.LEAVING:
             channel.say("DISCONNECT", [("receipt", self.leaving_with or "")])
+
+
+@mutant("body-of-the-one-before", "CLI-03", scene(EMPTY), "CLEN-03 CLEN-02 BODY-01")
+class BodyOfTheOneBefore(Caller):
+    """A message without a body and without a length has the body of the one before it."""
+
+    kept = b""
+
+    def message(self, channel: Channel, frame: Frame) -> None:
+        if frame.body or "content-length" in frame.first:
+            self.kept = frame.body
+        super().message(channel, frame._replace(body=frame.body or self.kept))
+
+
+@mutant("receives-for-who-has-gone", "CLI-03", scene(IN_VAIN), "CLI-12")
+class ReceivesForWhoHasGone(Caller):
+    """An application that has waited in vain is given the next message that comes when nobody waits."""
+
+    gone = 0
+
+    def do_receive(self, given: Mapping[str, Any]) -> Any:
+        if self.inbox:
+            return super().do_receive(given)
+        self.gone += 1
+        return super().do_receive(given)
+
+    def message(self, channel: Channel, frame: Frame) -> None:
+        waits = self.awaited
+        super().message(channel, frame)
+        if waits:
+            self.gone -= 1
+        elif self.gone and self.inbox:
+            self.gone -= 1
+            self.inbox.pop(0)
