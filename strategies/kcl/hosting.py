@@ -38,6 +38,8 @@ SOME, MANY, THOUSANDS, BIG = 12, 40, 3000, 1 << 16
 """Records of larger batches; octets of a large record, which may be four times that."""
 ANYHOW = ORDER | ESCAPE | WIDE | CUTS
 ENDS = ("ZOMBIE", "TERMINATE")
+LONG_MS = 600
+"""How long a child works behind a checkpoint at times."""
 
 
 class Writer:
@@ -238,7 +240,11 @@ def _batch(w: Writer, op: Op) -> None:
             w.say(message(("initialize", "processRecords", "shutdown", "leaseLost", "other")[more % 5]))
     elif op.kind == "slow":
         w.wait(0)
-        w.wait((2, 210)[how % 16 == 15])
+        ms = {15: 210, 7: LONG_MS}.get(how % 16, 2)
+        if ms == LONG_MS or how // 16 % 4 == 3:  # it has its answer, and goes on with its work
+            w.checkpoint(None)
+            w.wait(0)
+        w.wait(ms)
     elif op.kind == "stderr":
         w.wait(0)
         w.do("stderr", (10, 5000, 70_000)[how % 3])

@@ -96,6 +96,8 @@ class Session:
             step["anchor"] = how % 3 == 1
         if where % 4 == 3:
             step["task"] = texts.TASKS[value % len(texts.TASKS)]
+            if w.config.has("x-need-task-ids") and how // 4 % 3 == 2:
+                step["need_task_ids"] = False
         elif w.config.has("x-need-task-ids") and how % 4 > 1:
             step["need_task_ids"] = how % 4 == 2
         return step

@@ -265,6 +265,8 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
         more["stream"] = stream
     if how % 5 == 4 and stream != "third":  # which nobody gets
         more["task"] = texts.TASKS[c % len(texts.TASKS)]
+        if w.config.has("x-need-task-ids") and how // 5 % 3 == 2:  # it says nothing that is not so anyway
+            more["need_task_ids"] = False
     elif w.config.has("x-need-task-ids") and how % 4 > 1:
         more["need_task_ids"] = how % 4 == 2
     elif w.config.has("x-task0") and how % 7 == 1:

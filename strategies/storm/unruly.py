@@ -284,6 +284,9 @@ def _ends(w: Writer, how: int) -> None:
     if how % 2:
         _open(w)
     w.wait()
+    if how // 8 % 2 and w.config.has("x-error") and (w.bolt or how % 2):
+        w.say(Message({"command": "error", "msg": f"{w.tag()} the last words"}))
+        w.wait()
     if how % 8 > 5:
         w.do("kill", (9, 15, 6)[how // 8 % 3])
     else:

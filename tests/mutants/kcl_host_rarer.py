@@ -269,3 +269,31 @@ host("zombie-with-a-lease", "SHUT-07", _a_zombies_request, accept="CHECKPOINT-07
     "At ZOMBIE a request without a number is answered without an error.",
     on(Host, "tried").gives(lambda self, number, found: None if self.lost and number is None else found),
 )
+
+
+def _slow_behind_a_checkpoint(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.checkpoint(None)
+    w.wait(0)
+    w.wait(600)
+    w.status()
+
+
+@host("armed-by-a-checkpoint", "TIME-02", _slow_behind_a_checkpoint, sessions=_Timed, accept="INV-HOST-17")
+class ArmedByACheckpoint(_Clocked):
+    """What a child does behind the answer to a checkpoint must not take longer than 400 ms."""
+
+    armed = False
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        super().checkpoint(members)
+        self.armed = True
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        self.armed = False
+        super().status(members)
+
+    def pass_time(self, ms: float) -> None:
+        super().pass_time(ms)
+        if self.armed and self.silent_ms > 400 and not self.closed:
+            self.fail("the child hangs")

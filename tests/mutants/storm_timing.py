@@ -3,6 +3,7 @@ list that takes its time, an ack in which user code emits more than once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from impls.references.storm.child import Bolt, Running, Spout
@@ -10,7 +11,8 @@ from impls.references.storm.freedoms import Switches
 from impls.references.storm.hosts import BoltHost
 from strategies.storm.hosting import Writer as HostWriter
 from strategies.storm.writer import Writer
-from tests.mutants.storm_kit import ACK, ACKED, child, emit, host, script
+from tests.mutants.storm_kit import ACK, ACKED, both, child, emit, host, script
+from tests.mutants.storm_plays import out, row
 
 A_MOMENT_MS = 100
 
@@ -66,3 +68,32 @@ class EmitsOnceForAnAck(Spout):
         self.emits = self.emits + (message.get("command") == "emit") if in_ack else 0
         if message.get("command") != "emit" or self.emits < 2:
             super().say(message)
+
+
+@host("host-remembers-who-needs-no-list", "EXT-03", both(out(1, task=4, need_task_ids=False), out(2, ids=1)),
+      ext="x-need-task-ids", accept="BOLT-15 BOLT-16 BOLT-17")  # fmt: skip
+class RemembersWhoNeedsNoList(BoltHost):
+    """An emit that goes to one task, and says that it needs no list, says so for the next emit as well."""
+
+    said = False
+
+    def wants_ids(self, message: Mapping[str, Any]) -> bool:
+        direct, wants = bool(message.get("task")), super().wants_ids(message)
+        said, self.said = self.said, direct and message.get("need_task_ids") is False
+        return wants and not said
+
+
+@host("host-hears-last-words-only", "INV-HOST-22", row("INV-HOST-22", 8), ext="x-error", accept="END-04")
+class HearsLastWordsOnly(BoltHost):
+    """The end of a child that has reported an error is not told: the error was."""
+
+    told = False
+
+    def obey(self, command: str, message: dict[str, Any]) -> None:
+        self.told |= command == "error"
+        super().obey(command, message)
+
+    def gone(self) -> None:
+        if not self.told:
+            super().gone()
+        self.over = True

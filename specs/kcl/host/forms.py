@@ -397,7 +397,7 @@ def what_the_checkpointer_refuses_has_an_error(m: Case) -> str:
 
 @form(NONE_WITHOUT_LEASE, on="answer", when=(ASKING,), during="shutdown", also=ERROR_IS_NAMED,
       if_=lambda m: _is_seen(m) and m.conv.error is not None and m.call.get("reason") == "ZOMBIE",
-      unless=_is_undelivered)  # fmt: skip
+      unless=_is_undelivered, freed_by=(a_host_may_decide_by_itself,))  # fmt: skip
 def a_checkpoint_of_a_zombie_is_refused(m: Case) -> str:
     """The lease is gone, and the checkpointer has said so."""
     return f"a checkpoint that failed with {m.conv.error} was answered without an error" if m.error is None else ""
