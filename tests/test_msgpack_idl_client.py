@@ -491,3 +491,13 @@ def test_nothing_stands_behind_the_last_argument(more, rules):
     for function, args in (("string f()", ()), ("string f(1: int a, 2: int b)", (5, 6))):
         talk = (call("f", *args), asks("f:s:0", *args, *more), answers("x"), reports("x"), *DONE)
         assert blamed(*talk, function=function) == rules
+
+
+def test_a_call_that_was_not_sent_may_go_on_another_connection():
+    """MP-26: not by a client that has sent it, and one that makes no call at all is as wrong as before."""
+    ends, another = (*connected(), call(), GONE), Fact(0, ROLE, "accepted", 2)
+    assert verdict(ROLE, *ends, another, END, layout="array-1") == ()
+    assert verdict(ROLE, *ends, END, layout="array-1") == ("MPIDL-KLI-01 MUST",)
+    assert verdict(ROLE, *ends, FAILED, END, layout="array-1") == ("MPIDL-KLI-01 MUST",)
+    sent = (*connected(), call(), asks(), GONE)
+    assert verdict(ROLE, *sent, another, END, layout="array-1") == ("MPIDL-KLI-01 MUST",)

@@ -27,12 +27,12 @@ def unsent(state: ClientState) -> str:
 UNSENT = f"{NAMED} {OLDER} {INTERFACES_WRITTEN_OUT} {OPTIONAL}"
 
 
-@CLIENT.duty(UNSENT, met_by="request", when=(At.CALLING,))
+@CLIENT.duty(UNSENT, met_by="request", when=(At.CALLING, At.OVER))
 def a_call_is_sent(state: ClientState) -> Due | str:
     """client side: `storage.add("key", "value")` calls `add:storage:1`; each version of a service has functions of its
     own to call."""
     call = state.call
-    if state.phase is not At.CALLING or call is None or call.function is None or call.sent or state.questions:
+    if state.phase is At.GONE or call is None or call.function is None or call.sent or state.questions:
         return ""
     return Due(f"nothing was sent for {call.name}", call, requirement=unsent(state))
 

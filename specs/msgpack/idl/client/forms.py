@@ -89,7 +89,7 @@ def a_client_is_made_of_a_legal_document(case: Case) -> str:
 
 
 @CLIENT.form(
-    UNSENT, on="reports", when=(At.CALLING,), if_=lambda case: case.asks, which=lambda case: unsent(case.state),
+    UNSENT, on="reports", when=(At.CALLING, At.OVER), if_=lambda case: case.asks, which=lambda case: unsent(case.state),
     goes_on=True,
 )  # fmt: skip
 def a_call_is_sent_before_it_ends(case: Case) -> str:
@@ -165,10 +165,11 @@ def a_result_is_reported_as_it_was_answered(case: Case) -> str:
 
 @CLIENT.form(
     NAMED, on="closes", when=(At.CALLING,),
-    if_=lambda case: case.call is not None and case.call.function is not None and not case.call.wanted, steady=True,
+    if_=lambda case: case.call is not None and case.call.sent and not case.call.wanted, steady=True,
 )  # fmt: skip
 def the_connection_stays_while_a_call_is_open(case: Case) -> str:
-    """RPC: a response to each request, which a client that leaves cannot get."""
+    """RPC: a response to each request, which a client that leaves cannot get. What was not sent yet may be sent on
+    another connection (MP-26)."""
     return f"the client closed the connection while {case.called.name} was open"
 
 
