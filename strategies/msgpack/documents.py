@@ -298,7 +298,8 @@ def service(document: Document, op: Op) -> None:
 
 
 def interface(document: Document, op: Op) -> None:
-    """An interface, at times in two versions that have no function in common, with a service of the older one."""
+    """An interface, at times in two versions that have no function in common, with a service of the older one, at times
+    with several services that implement it, each of which has functions of its own."""
     if "if" not in document.extensions:
         message(document, op)
         return
@@ -312,6 +313,19 @@ def interface(document: Document, op: Op) -> None:
     document.blocks.append(block)
     if a >= 192:
         _newer_interface(document, dice, block, 1 + a % 3, names)
+    elif a >= 128:
+        for _ in range(2 + b // 4 % 2):
+            own = _functions(document, dice, 1 + dice.roll(2), set(names))
+            document.blocks.append(_user_of(document, block, own))
+
+
+def _user_of(document: Document, made: Block, own: Sequence[list[str]] = ()) -> Block:
+    """A service that implements an interface."""
+    name, version = str(made.facts["service"]), str(made.facts["version"])
+    user = document.fresh("S")
+    using = Block("service", user, ["service", user, ":", "0", "{"], facts={"service": user, "version": 0})
+    using.items += [["implements", name, ":", version], *own]
+    return using
 
 
 def _newer_interface(document: Document, dice: Dice, older: Block, count: int, names: set[str]) -> None:
@@ -320,10 +334,7 @@ def _newer_interface(document: Document, dice: Dice, older: Block, count: int, n
     block = Block("interface", older.name, ["interface", older.name, ":", str(version), "{"])
     block.items = _functions(document, dice, count, names)
     block.facts = {"service": older.name, "version": version}
-    user = document.fresh("S")
-    using = Block("service", user, ["service", user, ":", "0", "{"], facts={"service": user, "version": 0})
-    using.items.append(["implements", older.name, ":", str(version - 1)])
-    document.blocks += [block, using]
+    document.blocks += [block, _user_of(document, older)]
 
 
 def application(document: Document, op: Op) -> None:

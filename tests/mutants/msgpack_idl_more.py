@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_checker import Checker, Part
 from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
 
@@ -72,3 +73,32 @@ mutant("interfaces-by-name", "IF-02", VERSIONS, accept="IF-03")(
         when=lambda part: part.what == "service",
     ),
 )
+
+
+SHARED = """interface I: 1 {
+  string get()
+}
+service S: 0 {
+  implements I: 1
+  string first()
+}
+service T: 0 {
+  implements I: 1
+  string second()
+}
+"""
+
+
+@mutant("functions-in-one-list", "IF-02", SHARED, accept="SVC-04 SVC-01")
+class FunctionsInOneList(Idl):
+    """Of the services that implement an interface each has the functions of its own of all of them."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
+        made = super().tree(part, checker)
+        if part.what == "service" and part.uses:
+            shared: dict[str, list[Any]] = vars(checker).setdefault("shared_lists", {})
+            known = shared.setdefault(part.uses[0][0].text, [])
+            names = {each["name"] for each in known}
+            known += [each for each in made["functions"] if each["name"] not in names]
+            made["functions"] = list(known)
+        return made
