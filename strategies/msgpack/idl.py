@@ -232,7 +232,7 @@ def lines(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 _ABOVE = (
     "message N {\n  1: int x\n  2: string y\n}\n", "\n", "\n\n\n", "# a\n", "/* a\n b\n\n*/\n", "message N {\n}\n",
-    "/* a */\n", "// a\n\n", "exception N {\n  1: int x\n}\n", "   \n", "/*\n*/ ",
+    "/* a */\n", "// a\n\n", "exception N {\n  1: int x\n}\n", "   \n", "/*\n*/ ", "/* a\n/* b\n c\n*/ d\n*/\n",
 )  # fmt: skip
 _BELOW = (
     "message N {\n  1: int x\n  2: nothing y\n  3: int z\n}\n", "message N {\n  1: int x\n  2: int y\n  2: int z\n}\n",

@@ -27,12 +27,20 @@ CALLS = {
 }  # fmt: skip
 NAMES = ("get", "Add", "getAttributes", "f", "ff", "set_2_of", "G")
 SCOPES = ("storage", "Status", "s", "default_", "storage2")
-EXCEPTIONS = (
+_ONE = (
     "exception NotFound {\n  1: optional string message\n}\n"
     "exception KeyNotFound < NotFound {\n  2: optional raw key\n}\n"
     "exception Deep < KeyNotFound {\n}\n"
     "exception DiskFullError {\n}\n"
 )
+_OTHER = (
+    "exception NotFound {\n  1: optional string message\n}\n"
+    "exception KeyNotFound {\n  2: optional raw key\n}\n"
+    "exception Deep < NotFound {\n}\n"
+    "exception DiskFullError < KeyNotFound {\n}\n"
+)
+EXCEPTIONS = (_ONE, _OTHER)
+"""The exceptions of a document, the same names with one base or another."""
 THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
 THROWS = ("NotFound, DiskFullError", "DiskFullError, KeyNotFound, NotFound", "NotFound", "KeyNotFound, DiskFullError")
 INTERFACE, SECOND = 7, 5
@@ -72,6 +80,7 @@ class World:
         self.made = self.shapes.told(tuple(self.shapes.message(dice)), Kind("M"))
         self.anonymous = "nosc" in config.extensions and dice.roll(5) == 4
         self._application()
+        self.exceptions = EXCEPTIONS[dice.roll(3) // 2]
 
     def _history(self) -> dict[int, list[str]]:
         """Functions by version; a function that goes does not come back."""
@@ -147,7 +156,7 @@ class World:
 
     def idl(self) -> str:
         """The document."""
-        text = EXCEPTIONS + self.shapes.idl() + self.declared
+        text = self.exceptions + self.shapes.idl() + self.declared
         say, order = ["1: int a", "2: string b"], self.dice.roll(2)
         pick = "1: string a, 2: string b, 3: string c"
         if ARGUMENTS in self.config.taken:

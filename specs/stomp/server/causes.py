@@ -289,7 +289,7 @@ def claimed_by_a_frame(case: Case) -> str | Named:
     if case.about is None and case.conn.hushed:
         return ""
     (frame,) = case.unanswered
-    name = _first_claim(frame)
+    name = _first_claim(frame) if not frame.much else ids.TXN_10 if ids.TXN_10 in frame.claims else ""
     # behind the RECEIPT of a later frame the server may end the connection for what came of that one
     if not name or frame.serial < case.conn.vouched:
         return ""

@@ -6,8 +6,10 @@ which a server may send when something goes wrong. docs/ambiguities.md, N-20a.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from specs.stomp.frames import Frame
-from specs.stomp.states import Conn, State
+from specs.stomp.states import Conn, Message, State
 
 TRANSACTIONS, SUBSCRIPTIONS, FRAMES, WAITING = 3, 4, 8, 8
 """How many open transactions and subscriptions of a connection, frames of a transaction, and messages in a queue there
@@ -23,4 +25,19 @@ def takes_much(state: State, conn: Conn, frame: Frame) -> bool:
     held = conn.txs.get(frame.get("transaction") or "")
     if held is not None:
         return len(held.sends) + len(held.acks) >= FRAMES
-    return frame.command == "SEND" and len(state.waiting.get(frame.get("destination") or "", ())) >= WAITING
+    return (
+        frame.command == "SEND" and len(state.messages) >= WAITING and _is_full(state, frame.get("destination") or "")
+    )
+
+
+def _is_full(state: State, destination: str) -> bool:
+    """True when so many messages may lie in a queue: those that nobody has, and those that nobody has acknowledged."""
+    there = (m for m in state.messages.values() if m.destination == destination and _is_kept(state, m))
+    return len(list(islice(there, WAITING))) == WAITING
+
+
+def _is_kept(state: State, message: Message) -> bool:
+    if message.kind is not None and message.kind.fanout:
+        return False
+    last = state.deliveries[message.deliveries[-1]] if message.deliveries else None
+    return last is None or (last.mode != "auto" and last.fate not in ("acked", "settled"))
