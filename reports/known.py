@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from records.rows import FaultRow, ReplayRow
-from reports.result import ENOUGH_PASSES, LEVELS, Acceptance, Result, Unseen, rank, sort_of
+from reports.result import ENOUGH_PASSES, LEVELS, Acceptance, Result, Unseen, apart, rank, sort_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,15 @@ def accepted(
         return None
     causes = sorted({fault.requirement for fault in deciding})
     return entries[name] if name in entries else entries[causes[0]] if causes else None
+
+
+def outside(
+    faults: Iterable[FaultRow], entries: Mapping[str, Acceptance], decisive: frozenset[str] = frozenset(("MUST",))
+) -> list[FaultRow]:
+    """The failures that count and that no entry accepts, each by itself, as they are summed up."""
+    counted = [each for each in apart(faults) if LEVELS[rank(each.level)] in decisive]
+    failing = [each for each in not_another_name(counted, entries) if each.verdict != "inconclusive"]
+    return [each for each in failing if accepted(each.requirement, [each], entries, decisive) is None]
 
 
 def _by_its_other_name(fault: FaultRow, entries: Mapping[str, Acceptance]) -> Acceptance | None:

@@ -27,7 +27,8 @@ from records.rows import (
     TroubleRow,
 )
 from records.writer import Writer
-from reports import script
+from reports import known, script
+from reports.result import acceptance
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
 from suites import cards, head, remarks, schedule, trace
@@ -83,7 +84,7 @@ class Session:
         self._hunter: Hunter | None = None
         self.keeper = Keeper(self.writer)
         self._troubles = 0
-        self._faults: set[str] = set()
+        self._faults: list[FaultRow] = []
         self._replayed = False
         self._nth = 0
         """Rounds that are over. Names are not used a second time: a server that was not started here keeps what is in
@@ -328,6 +329,13 @@ class Session:
         faults = self.hunter().faults.values()
         return [each for each in faults if each.property == name or (first and each.property not in self.pursuits)]
 
+    def outside(self, name: str) -> list[Fault]:
+        """Those of them that the baseline in force does not accept: what fails the test of that property."""
+        entries = {key: acceptance(key, entry) for key, entry in self.accepted.items()}
+        in_force = {key: entry for key, entry in entries.items() if not entry.expired(self._begun.date())}
+        outside = {(row.requirement, row.fingerprint) for row in known.outside(self._faults, in_force)}
+        return [each for each in self.faults_of(name) if (each.requirement, each.fingerprint()) in outside]
+
     def record(self, name: str, tally: Tally, binding: Container[str]) -> None:
         """Write down what a property did, and which of the requirements in `binding` it judged."""
         self.keeper.record(name, tally, binding)
@@ -340,7 +348,6 @@ class Session:
 
     def report(self, fault: Fault, setting: Setting) -> None:
         """Write down a fault and its trace."""
-        self._faults.add(fault.requirement)
         number = self._number(fault)
         if not number:
             return
@@ -351,32 +358,32 @@ class Session:
             script.write(self.results / path, document)  # it can connect, but not start what was judged
         else:
             script.path_for(self.results / path).unlink(missing_ok=True)  # of another run
-        self.writer.write(
-            FaultRow(
-                requirement=fault.requirement,
-                level=fault.level,
-                also=fault.also,
-                why=fault.why,
-                expected=fault.expected,
-                property=fault.property,
-                steps=len(fault.plan.steps),
-                reproduced=fault.reproduced,
-                tried=fault.tried,
-                steady=fault.reproduced == fault.tried,
-                trace=path,
-                found_after_s=round(fault.found_after_s, 3),
-                shrink_s=round(fault.shrink_s, 3),
-                features=fault.features,
-                verdict=fault.verdict,
-                fingerprint=fault.fingerprint(),
-                behind=fault.behind,
-                unsettled=fault.unsettled,
-                rivals=fault.rivals,
-                sort=fault.sort,
-                shown=fault.shown,
-                chances=fault.chances,
-            )
+        row = FaultRow(
+            requirement=fault.requirement,
+            level=fault.level,
+            also=fault.also,
+            why=fault.why,
+            expected=fault.expected,
+            property=fault.property,
+            steps=len(fault.plan.steps),
+            reproduced=fault.reproduced,
+            tried=fault.tried,
+            steady=fault.reproduced == fault.tried,
+            trace=path,
+            found_after_s=round(fault.found_after_s, 3),
+            shrink_s=round(fault.shrink_s, 3),
+            features=fault.features,
+            verdict=fault.verdict,
+            fingerprint=fault.fingerprint(),
+            behind=fault.behind,
+            unsettled=fault.unsettled,
+            rivals=fault.rivals,
+            sort=fault.sort,
+            shown=fault.shown,
+            chances=fault.chances,
         )
+        self._faults.append(row)
+        self.writer.write(row)
 
     def _counted(self, fault: Fault) -> None:
         """Write down how often the hunt has met a fault that comes and goes."""
@@ -412,7 +419,7 @@ class Session:
                 status=status,
                 plans=self.keeper.plans,
                 steps=self.keeper.steps,
-                faults=len(self._faults),
+                faults=len({row.requirement for row in self._faults}),
                 troubles=self._troubles,
                 seconds=round(took, 3),
             )

@@ -11,6 +11,8 @@ import pytest
 
 from impls.references.stomp.reference import Server, Session
 from records.rows import FaultRow
+from reports.known import outside
+from reports.result import acceptance
 from specs.stomp.damage import damage
 from suites import schedule
 from suites.deadline import Deadline
@@ -150,6 +152,20 @@ def test_a_failure_that_is_named_after_a_way_of_writing_is_new_where_nothing_kno
     found = summed(*rows, *map(judged, IDS), ids=IDS, deviations=deviations)
     assert found.exit_code == 1
     assert found.results[2].standing == "failed"
+
+
+@pytest.mark.parametrize("deviations", [CLOSES, {}, {"B-01": Known()}, {"B-01": Known(fingerprints=("B-01 crlf",))}])
+@pytest.mark.parametrize("changed", [
+    {}, {"sort": ""}, {"features": ()}, {"level": "SHOULD"}, {"rivals": ("A-01 closed",)}, {"verdict": "inconclusive"},
+    {"fingerprint": "B-01 closed", "features": ()},
+])  # fmt: skip
+@pytest.mark.parametrize("both", [True, False])
+def test_a_test_fails_for_what_the_summary_fails_for(deviations, changed, both):
+    """Else the exit status of pytest would contradict what is said of the run."""
+    rows = [replace(WRITTEN, **changed), *([CLOSED] if both else [])]
+    found = summed(*rows, *map(judged, IDS), ids=IDS, deviations=deviations)
+    entries = {name: acceptance(name, entry) for name, entry in deviations.items()}
+    assert bool(outside(rows, entries)) == (found.exit_code == 1)
 
 
 DONE_BEHIND = """
