@@ -205,7 +205,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, only: Se
     if after % 16 < 8:
         writer.call(line, "echo", (writer.fresh(), "before"))
     misuse = MISUSES[names[which % len(names)]]
-    if after & 32:  # another client waits for its answer meanwhile
+    if after & 32 and 0 in writer.lines and not config.brief:  # a client that was there before waits meanwhile
         writer.call(writer.line(0), "sleep", SLEEP_MS)
         writer.hurry = True
     misuse(writer, line, a, b)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -19,7 +20,7 @@ from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
 from specs.plan import Control, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
-from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
+from strategies.msgpack.shapes import Kind, Shapes, too_large
 
 CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
@@ -43,6 +44,8 @@ EXCEPTIONS = (_ONE, _OTHER)
 """The exceptions of a document, the same names with one base or another."""
 THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
 THROWS = ("NotFound, DiskFullError", "DiskFullError, KeyNotFound, NotFound", "NotFound", "KeyNotFound, DiskFullError")
+MOST_WRONG = 4
+"""How many wrong values of one field are tried, one after the other."""
 INTERFACE, SECOND = 7, 5
 """The versions of the interfaces that are used at times; hardly those of a service."""
 
@@ -426,10 +429,10 @@ def _bad_value(c: Caller, op: Op) -> None:
     elif how == 1:
         out[at] = shapes.changed(out[at], member.kind, dice, lambda kind: None)
     elif how == 2 and b % 2:  # each of them
-        for each in (each for each in shapes.fields if each.kind.name in INTEGERS):
-            for number in sorted({bound(INTEGERS[each.kind.name][0] - 1), bound(INTEGERS[each.kind.name][1] + 1)}):
+        for each in shapes.fields:
+            for wrong in islice(shapes.beyond(each.kind, dice), MOST_WRONG):
                 place = each.number - shapes.base
-                c.call(c.form("echo", scope, version), (*out[:place], number, *out[place + 1 :]))
+                c.call(c.form("echo", scope, version), (*out[:place], wrong, *out[place + 1 :]))
     elif how == 2:
         out[at] = shapes.changed(out[at], member.kind, dice, too_large(dice))
     else:

@@ -5,7 +5,7 @@ Source: 004_4ca5b084f7ea0751.txt, message, default values. Zero is always the si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from specs.msgpack import values as v
@@ -55,6 +55,7 @@ INT, STRING, INNER = Kind("int"), Kind("string"), Kind("N")
 PLAIN: Sequence[Kind] = (
     *(Kind(name) for name in ("int", "string", "int", "bool", *INTEGERS, "double", "float", "raw")),
     _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
+    _map("short", INT),
 )  # fmt: skip
 NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
@@ -151,7 +152,8 @@ class Shapes:
             return tuple(self.value(kind.of[0], dice, inside=True) for _ in range(_size(dice)))
         if kind.name == "map":
             size = _size(dice)
-            texts, numbers = ("k", "", "é", "K"), (10, 9, 2, 1 << 30, 0)
+            texts, most = ("k", "", "é", "K"), INTEGERS.get(kind.of[0].name, (0, 0))[1]
+            numbers = [number for number in (10, 9, 2, 1 << 30, 0) if number <= most]
             keys = dice.shuffled(texts if kind.of[0].name == "string" else numbers)
             keys += [type(keys[0])(n) for n in range(100, 100 + size)]
             return v.Map(tuple((key, self.value(kind.of[1], dice, inside=True)) for key in keys[:size]))
@@ -231,6 +233,18 @@ class Shapes:
             )
             return v.Map((*value.pairs[:at], pair, *value.pairs[at + 1 :]))
         return change(kind)
+
+    def beyond(self, kind: Kind, dice: Dice) -> Iterator[Any]:
+        """Values of a type that hold one integer beside the ends of its own, also where that is a key."""
+        if kind.name in INTEGERS:
+            low, high = INTEGERS[kind.name]
+            yield from sorted({bound(low - 1), bound(high + 1)} - {low, high})
+        elif kind.name == "list":
+            yield from ((part,) for part in self.beyond(kind.of[0], dice))
+        elif kind.name == "map":
+            key, part = kind.of
+            yield from (v.Map(((wrong, self.value(part, dice, inside=True)),)) for wrong in self.beyond(key, dice))
+            yield from (v.Map(((self.value(key, dice), wrong),)) for wrong in self.beyond(part, dice))
 
     def _at(self, name: str, at: int) -> Kind | None:
         return next((each.kind for each in self.messages[name] if each.number - self.base == at), None)

@@ -20,7 +20,7 @@ from specs.msgpack.states import Config
 from specs.plan import Plan
 from strategies.common import Program, programs
 from strategies.msgpack import values
-from strategies.msgpack.vectors import NEVER, Questions
+from strategies.msgpack.vectors import NEVER, Questions, deep
 from strategies.msgpack.writer import Writer
 
 ROW_DEALT = 0
@@ -193,6 +193,9 @@ def vectors(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     if program.head[0] % DEALS == DEEP:
         for opener in (b"\x91", b"\x81\xa1k"):
             questions.vector(opener * 100_000 + b"\xc0", (1,), "free", "11")
+        for depth in (127, 65):
+            deep(questions, depth, False)
+            deep(questions, depth, True)
     if not questions.steps:
         questions.vector(encoded(5), 5)
     return Plan(tuple(questions.steps))

@@ -177,9 +177,24 @@ def _keys(q: Questions, op: Op) -> None:
 
 
 def _deep(q: Questions, op: Op) -> None:
-    depth = values.pick((17, 100, 500, 2000, 10_000, 100_000), op.args[3])
+    depth = values.pick((17, 100, 500, 2000, 10_000, 100_000, 65, 127), op.args[3])
     opener = values.pick((b"\x91", b"\x81\xa1k", b"\xdc\x00\x01"), op.args[4])
-    q.vector(opener * depth + b"\xc0", (1,), "free", "11")
+    if depth <= DEEP_AND_KNOWN:
+        deep(q, depth, op.args[4] % 3 == 1)
+    else:
+        q.vector(opener * depth + b"\xc0", (1,), "free", "11")
+
+
+DEEP_AND_KNOWN = 127
+"""Containers within containers that are compared: they may be refused, and must not come back as something else."""
+
+
+def deep(q: Questions, depth: int, maps: bool) -> None:
+    """A question about so many containers within each other."""
+    value: Any = None
+    for _ in range(depth):
+        value = v.Map((("k", value),)) if maps else (value,)
+    q.vector(encoded(value), value, "either", "11")
 
 
 def _liar(q: Questions, op: Op) -> None:
