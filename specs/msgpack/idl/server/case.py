@@ -81,13 +81,11 @@ class Case:
     @lazy
     def throws(self) -> str:
         """The path of the exception that must travel as the server declares; "" when there is none, or no such
-        declaration."""
-        want = self.answered.wanted[0]
-        return (
-            want[1]
-            if want[0] == "path" and self.state.config.declares("exception_wire") and self._fits((want,))
-            else ""
-        )
+        declaration, and where something else that may be reached fits the answer as well: a bare name may be that of a
+        version which throws nothing of the kind."""
+        want, *others = self.answered.wanted
+        declared = want[0] == "path" and bool(self.state.config.declares("exception_wire"))
+        return want[1] if declared and self._fits((want,)) and not self._fits(tuple(others)) else ""
 
     @property
     def rule(self) -> str:
