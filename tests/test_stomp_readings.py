@@ -167,6 +167,21 @@ def test_one_connection_too_many_may_be_refused_before_it_says_anything(crowded,
     assert judge(StompModel(), Config(crowded=crowded), trace, "server").verdict == found
 
 
+@pytest.mark.parametrize(("others", "found"), [(9, "fail"), (10, "pass")])
+@pytest.mark.parametrize("asks", [True, False])
+def test_more_connections_than_were_asked_for_may_be_refused(asks, others, found):
+    """JA L54-56: a server may reject any attempt to connect; ten are opened at once before judging (N-18a)."""
+    opening = ("accept-version", "1.2"), ("host", "/")
+    taken = [
+        each
+        for conn in range(others)
+        for each in (client("CONNECT", *opening, conn=conn), server("CONNECTED", ("version", "1.2"), conn=conn))
+    ]
+    last = [client("CONNECT", *opening, conn=others)] if asks else []
+    end = server("ERROR", ("message", "too many"), conn=others), Closed(others, "server"), Quiet(10_000, final=True)
+    assert judge(StompModel(), Config(), (*taken, *last, *end), "server").verdict == found
+
+
 @pytest.mark.parametrize("crowded", [True, False])
 def test_an_error_before_connect_needs_no_header_that_names_the_frame(crowded):
     """No version was agreed on, and 1.0 has none; in a session it should have one: test_stomp_rules.py."""

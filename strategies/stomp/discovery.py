@@ -16,16 +16,15 @@ from specs.model import Judgement
 from specs.plan import Plan, Ref, Say, TooLong, Wait
 from specs.stomp.bundle import connect
 from specs.stomp.frames import Style
+from specs.stomp.server.scarce import CONNECTIONS
 from specs.stomp.states import MODEST, Config, Sizes
 from strategies.stomp.writer import PLACES, Writer
 
 VERSIONS = ("1.0", "1.1", "1.2")
 ASKED = 3
 """How often a silent server is asked whether it speaks a version: it may only have been busy."""
-MANY = 10
-"""More connections than a plan has open at once."""
 SESSIONS = 100
-"""More than conversations beside each other have open at once, those that have just ended among them."""
+"""More connections than conversations beside each other have open at once, those that have just ended among them."""
 REST_MS = 100
 """How long a server that takes few connections rests before it is asked once more what it has refused."""
 FAMILIES = ("queue", "topic")
@@ -117,9 +116,9 @@ def _refused(trace: Trace) -> bool:
 
 
 def _crowded(play: Play, config: Config) -> bool:
-    """True when the server refuses one of MANY connections that are open at once."""
+    """True when the server refuses one of CONNECTIONS that are open at once."""
     writer = Writer(config)
-    for number in range(MANY):
+    for number in range(CONNECTIONS):
         writer.line(number)
     writer.wait()
     return _refused(play(writer.plan(), config)[0])
@@ -134,7 +133,7 @@ def _room(play: Play, config: Config) -> int | None:
     writer.wait()
     trace, _ = play(writer.plan(), config)
     taken = sum(isinstance(event, Said) and event.frame.command == "CONNECTED" for event in trace)
-    return None if taken >= SESSIONS else taken // (2 * MANY)
+    return None if taken >= SESSIONS else taken // (2 * CONNECTIONS)
 
 
 def _rested(play: Play) -> Play:

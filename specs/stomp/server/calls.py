@@ -18,6 +18,7 @@ from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS, BODIES, SERVERS_OWN, SPECIAL, marks, repeats
 from specs.stomp.machine import Phase
 from specs.stomp.server import refusals
+from specs.stomp.server.scarce import is_crowded
 from specs.stomp.states import Conn, Delivery, Refusal, State, Tx, Verdict, as_read
 
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
@@ -151,7 +152,7 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return refusals.SECOND_CONNECT, ()
     versions = offered(frame)
     claims: tuple[str, ...] = (ids.CONNECT_05,) if frame.command == "STOMP" else ()
-    verdict = _opening(state, frame, versions)
+    verdict = _opening(state, number, frame, versions)
     if verdict is None and frame.command == "STOMP" and max(state.config.supports) < "1.1":
         return refusals.STOMP_IN_1_0, ()  # 1.0 knows no such command
     if isinstance(verdict, Refusal):
@@ -170,7 +171,7 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
 _WHOLE = re.compile(r"[0-9]+,[0-9]+\Z")
 
 
-def _opening(state: State, frame: Frame, versions: tuple[str, ...] | None) -> Verdict:
+def _opening(state: State, number: int, frame: Frame, versions: tuple[str, ...] | None) -> Verdict:
     """Whether a CONNECT must be refused, or may be."""
     config = state.config
     if versions is None:
@@ -189,8 +190,7 @@ def _opening(state: State, frame: Frame, versions: tuple[str, ...] | None) -> Ve
         return refusals.NO_HOST if frame.get("host") is None else refusals.OTHER_HOST
     if (frame.get("login") or "") != config.login or (frame.get("passcode") or "") != config.passcode:
         return refusals.OTHER_LOGIN
-    # a server may take few connections at once; those of earlier conversations may not be gone yet
-    return refusals.CROWDED if config.crowded else None
+    return refusals.CROWDED if is_crowded(state, number) else None
 
 
 def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:

@@ -23,6 +23,7 @@ from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
 from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE, UNREADABLE
+from specs.stomp.server.scarce import is_crowded
 from specs.stomp.states import Conn, Free, Pending, Refusal, State
 
 MARGIN = 0.05
@@ -50,7 +51,7 @@ def _excused(case: Case) -> bool:
 
 def _turned_away(case: Case) -> bool:
     """One connection too many may be refused before anything is said on it (docs/ambiguities.md, N-18a)."""
-    return case.phase is Phase.OPEN and case.state.config.crowded
+    return case.phase is Phase.OPEN and is_crowded(case.state, case.number)
 
 
 def _blamed(case: Case) -> bool:

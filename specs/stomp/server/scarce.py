@@ -1,7 +1,8 @@
-"""What a server may have little of: places for what is open, and for messages that wait.
+"""What a server may have little of: connections, places for what is open on them, and for messages that wait.
 
 Source: STOMP 1.2, Size Limits, which lists three limits against clients that use up memory and names no other; ERROR,
-which a server may send when something goes wrong. docs/ambiguities.md, N-20a.
+which a server may send when something goes wrong; JA L54-56: a server may reject any attempt to connect.
+docs/ambiguities.md, N-18a and N-20a.
 """
 
 from __future__ import annotations
@@ -14,6 +15,15 @@ from specs.stomp.states import Conn, Message, State
 TRANSACTIONS, SUBSCRIPTIONS, FRAMES, WAITING = 3, 4, 8, 8
 """How many open transactions and subscriptions of a connection, frames of a transaction, and messages in a queue there
 is room for on every server: the smallest numbers by which none of them can be told from a few."""
+
+CONNECTIONS = 10
+"""How many connections discovery opens at once: what a server has taken then, it has room for again."""
+
+
+def is_crowded(state: State, number: int) -> bool:
+    """True when a server may have no room for this connection: it has refused one of so many before, or was never seen
+    to take as many as the conversation has. Those that have ended may be counted for some time."""
+    return state.config.crowded or len(state.conns.keys() | {number}) > CONNECTIONS
 
 
 def takes_much(state: State, conn: Conn, frame: Frame) -> bool:
