@@ -300,7 +300,9 @@ def _ended_topic(w: Writer, n: Numbers) -> None:
     w.line()
     if w.config.terminated and w.config.profile == "modern":
         for at in range(1 + n[1] % 3):
-            w.flow(w.ear(w.line(at), "terminated:t", f"s{at}", n[0] % 3), 10)
+            # such a topic may be the same one in all conversations: those before it had subscriptions of their own
+            mine = Ref("name", f"s{at}")
+            w.flow(w.ear(w.line(at), "terminated:t", f"s{at}", n[0] % 3, subscription=mine), 10)
     w.wait()
 
 

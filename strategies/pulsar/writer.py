@@ -290,7 +290,7 @@ class Writer:
             self.kinds[topic, sub] = kind
         else:
             line.doubtful.append(ear.id)
-        self.say(line, draft("SUBSCRIBE", **given, **fields), style=choice)
+        self.say(line, draft("SUBSCRIBE", **{**given, **fields}), style=choice)
         self.settle()
         return ear
 
