@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.pulsar.reference import Broker, Session
 from specs.events import Closed, Quiet
 from specs.model import judge
+from specs.plan import Say
 from specs.pulsar.batches import batch
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.model import PulsarModel
 from specs.pulsar.states import Config
-from tests.mutants.pulsar_kit import FAILOVER, SHARED
+from strategies.common import Program
+from strategies.pulsar import misuse
+from tests.mutants.pulsar_kit import BROKER_FACTS, FAILOVER, PULSAR, SHARED
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
 END = Quiet(10_000, final=True)
@@ -386,3 +392,23 @@ def test_a_request_id_that_was_used_before_may_be_refused(second, found):
     assert faults([*events, Closed(0, "broker"), END]) == found
     refusal = said(0, "broker", "LOOKUP_RESPONSE", request_id=second, response=2, error=0, message="that id again")
     assert bool(faults([*events, refusal, END])) == (second == 6)
+
+
+class _Unheard(Session):
+    """It does not see that a connection has ended."""
+
+    def hang_up(self):
+        return
+
+
+def test_a_topic_that_is_the_same_in_all_conversations_has_no_subscriptions_of_earlier_ones():
+    """Consumer: a subscription that is in use may be refused, and a broker may see late that a connection has ended."""
+    facts = {name: fact.default for name, fact in PULSAR.facts.items()} | BROKER_FACTS | {"terminated": "sealed"}
+    config = PULSAR.configure("broker", "modern", facts, {})
+    broker = type("Late", (Broker,), {"session_type": _Unheard})(terminated="sealed")
+    plan = misuse.interpreting("ended")(Program((0,) * 6, ()), config)
+    assert any(isinstance(step, Say) and step.frame.kind == "SUBSCRIBE" for step in plan.steps)
+    setting = Setting(PULSAR, config, "broker", MemoryTransport(lambda: broker))
+    for fresh in ("a-", "b-"):
+        assert drive(plan, setting, fresh).judgement.faults == ()
+    assert "PULSAR-SUB-01" in {each.breach.requirement for each in drive(plan, setting, "b-").judgement.faults}
