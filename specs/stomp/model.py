@@ -22,8 +22,9 @@ from specs.stomp.machine import MACHINE, OTHER, Phase
 from specs.stomp.server import duties, forms_answers, forms_endings, forms_frames, forms_messages, presumed
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case
+from specs.stomp.server.changes import put
 from specs.stomp.server.effects_heard import aged, garbled, heard
-from specs.stomp.server.effects_said import put, said
+from specs.stomp.server.effects_said import said
 from specs.stomp.states import NORMAL, Config, Conn, State
 
 

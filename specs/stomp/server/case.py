@@ -17,7 +17,7 @@ from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.machine import Phase
 from specs.stomp.server.calls import offered
-from specs.stomp.server.effects_said import shared
+from specs.stomp.server.transactions import shared
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
 
 LEASE_MS = 10_000

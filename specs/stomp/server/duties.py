@@ -19,7 +19,7 @@ from specs.stomp.server.book import BOOK
 from specs.stomp.server.case import Case, gravest
 from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
 from specs.stomp.server.causes_missing import MISSING
-from specs.stomp.server.effects_said import alone, put, subscribers
+from specs.stomp.server.changes import alone, put, subscribers
 from specs.stomp.server.refusals import MANY_OPEN, REFUSALS, named
 from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub, as_read
 

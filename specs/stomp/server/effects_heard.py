@@ -10,7 +10,8 @@ from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.machine import GOODBYE, MACHINE, Phase
-from specs.stomp.server.effects_said import left, put
+from specs.stomp.server.changes import put
+from specs.stomp.server.effects_said import left
 from specs.stomp.states import Conn, Delivery, Message, Pending, Refusal, State, Sub
 
 

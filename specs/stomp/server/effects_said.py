@@ -1,7 +1,7 @@
 """What a client's frame does to the state: what may follow from it, and what is owed from now on.
 
 Source: 003_30478fd2f19f0da0.txt L77-193, STOMP 1.2 sections SEND to DISCONNECT. The state moves when the tester speaks;
-whether the server agreed is settled by what it answers (outcomes.py).
+whether the server agreed is settled by what it answers (forms_*.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.headers import TAG
 from specs.stomp.machine import CONNECTS, LEAVES, MACHINE, SAYS, Phase
 from specs.stomp.server.calls import call, common, deliveries_named, delivery_named, in_other_case, offered, sub_key
+from specs.stomp.server.changes import covered_by, departed, expect, put, settle
 from specs.stomp.server.refusals import contested
 from specs.stomp.server.scarce import takes_much
-from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx, as_read
+from specs.stomp.server.transactions import abort, begin, commit, undone, without
+from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub, as_read
 
 HAUNTED_MS = 2000
 """For how long the subscriptions of a connection that ended without a word may swallow messages."""
@@ -88,12 +90,6 @@ def _carried_out(command: str) -> str:
     return ids.FRAME_05 if command.strip() == command else ids.INV_27
 
 
-def put(state: State, number: int, conn: Conn, serial: int | None = None) -> State:
-    """`state` with one connection changed."""
-    conns = {**state.conns, number: conn}
-    return state._replace(conns=conns) if serial is None else state._replace(conns=conns, serial=serial)
-
-
 def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State:
     """Frames behind a DISCONNECT or an ERROR must have no effect; after DISCONNECT the client broke a rule itself."""
     failed = conn.phase is Phase.FAILED
@@ -103,7 +99,7 @@ def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State
     tx = conn.txs.get(frame.get("transaction") or "")
     if frame.command == "COMMIT" and tx is not None:  # open behind an ERROR, before 1.2
         shown = {serial: state.messages[serial]._replace(may=True) for serial in tx.sends}
-        return _without(state, number, conn, tx.id)._replace(messages={**state.messages, **shown})
+        return without(state, number, conn, tx.id)._replace(messages={**state.messages, **shown})
     if frame.command != "SEND":
         return state
     level = "" if failed and conn.version != "1.2" else None  # only 1.2 says that an ERROR is the end
@@ -158,44 +154,6 @@ def _send(state: State, number: int, conn: Conn, pending: Pending, behind: Refus
     return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
 
 
-def expect(state: State, serials: Iterable[int]) -> State:
-    """Messages that the server must now deliver, where anyone is there for sure to get them."""
-    due, waiting = list(state.due), dict(state.waiting)
-    for serial in serials:
-        message = state.messages[serial]
-        if message.kind is None or message.loose or message.behind or message.never:
-            continue
-        takers = [sub for sub in subscribers(state, message.destination) if sub.sure]
-        if message.tx is not None and not message.kind.keeps:
-            # it may be given to those who are there when it is sent, or when it is committed
-            takers = [sub for sub in takers if sub.since < serial]
-        if message.kind.fanout:
-            reached = [sub for sub in takers if message.kind.own or sub.conn != message.conn]
-            due += [(serial, sub.serial) for sub in reached if message.kind.copies or alone(state, sub)]
-        elif message.kind.keeps or takers:
-            waiting[message.destination] = (*waiting.get(message.destination, ()), serial)
-    return state._replace(due=tuple(due), waiting=waiting)
-
-
-def subscribers(state: State, destination: str) -> list[Sub]:
-    """Subscriptions of `destination` that are open as far as the tester knows."""
-    return [
-        sub
-        for conn in state.conns.values()
-        if conn.phase is Phase.LIVE and conn.doom is None
-        for sub in conn.subs.values()
-        if destination in sub.destinations and not sub.closing
-    ]
-
-
-def alone(state: State, sub: Sub) -> bool:
-    """True when no other subscription of its connection may get what `sub` gets: names that are one to the server are
-    one destination."""
-    mine = {as_read(place, state.config) for place in sub.destinations}
-    others = (other for other in state.conns[sub.conn].subs.values() if other.serial != sub.serial)
-    return not any(as_read(place, state.config) in mine for other in others for place in other.destinations)
-
-
 def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     frame = pending.frame
     destination, key = frame.get("destination"), frame.get("id")
@@ -245,23 +203,6 @@ def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind
     return departed(state, [sub, *same])
 
 
-def departed(state: State, subs: Iterable[Sub]) -> State:
-    """Subscriptions that end: nothing more is owed to them, and what they held may go anywhere or nowhere."""
-    gone = {sub.serial for sub in subs}
-    if not gone:
-        return state
-    places = {as_read(place, state.config) for sub in subs for place in sub.destinations}
-    deliveries = {
-        serial: d._replace(fate="freed") if d.sub in gone and d.fate in ("out", "acked") else d
-        for serial, d in state.deliveries.items()
-    }
-    return state._replace(
-        due=tuple(pair for pair in state.due if pair[1] not in gone),
-        waiting={place: queue for place, queue in state.waiting.items() if as_read(place, state.config) not in places},
-        deliveries=deliveries,
-    )
-
-
 def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     if isinstance(pending.call, Refusal):
         return state
@@ -275,10 +216,10 @@ def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusa
     if isinstance(pending.call, Free):
         for other in deliveries_named(state, number, conn, pending.frame):
             if other.fate == "out" and other is not delivery:
-                state = _settle(state, other, "freed", "")
-        return _settle(state, delivery, "freed", "")
+                state = settle(state, other, "freed", "")
+        return settle(state, delivery, "freed", "")
     if pending.tx is None:
-        return _settle(state, delivery, verb, f"{pending.serial}")
+        return settle(state, delivery, verb, f"{pending.serial}")
     opened = conn.txs[pending.tx]
     opened = opened._replace(acks=(*opened.acks, (delivery.serial, verb)))
     state = put(state, number, conn._replace(txs={**conn.txs, pending.tx: opened}))
@@ -287,134 +228,6 @@ def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusa
         for d in covered_by(state, delivery)
     }
     return state._replace(deliveries={**state.deliveries, **held})
-
-
-def covered_by(state: State, delivery: Delivery) -> list[Delivery]:
-    """The deliveries that an acknowledgement of `delivery` is about: in client mode all earlier open ones as well."""
-    if delivery.mode != "client":
-        return [delivery]
-    return [
-        d
-        for d in state.deliveries.values()
-        if d.sub == delivery.sub and d.serial <= delivery.serial and d.fate == "out"
-    ]
-
-
-def _settle(state: State, delivery: Delivery, fate: str, by: str) -> State:
-    """Give a delivery and those that it covers their fate; what another transaction holds becomes free to go anywhere:
-    the text does not say which of two acknowledgements of one message counts."""
-    changed = {}
-    for d in covered_by(state, delivery):
-        if d.fate == "settled":
-            continue
-        if d.tx != delivery.tx or (d is not delivery and state.conns[d.conn].version == "1.0"):
-            changed[d.serial] = d._replace(fate="freed")  # 1.0 does not say whether an ACK is cumulative
-        else:
-            changed[d.serial] = d._replace(fate=fate, by=by if d is delivery else f"{by} cumulative")
-    return state._replace(deliveries={**state.deliveries, **changed})
-
-
-def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
-    tx = pending.frame.get("transaction")
-    if not tx:
-        return state
-    opened = conn.txs.get(tx)
-    if opened is None and pending.call is not None and _is_open_elsewhere(state, number, tx):
-        state = _shared(state, tx)
-    if opened is None:
-        opened = Tx(tx, reused=tx in conn.old_txs, doubtful=pending.call is not None)
-    else:
-        state = state._replace(history=state.history | {f"begun twice {number} {tx}"})
-    return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
-
-
-def _is_open_elsewhere(state: State, number: int, tx: str) -> bool:
-    """True when another connection has a transaction of this name, or had one in 1.0, where it does not end with the
-    connection. One that was committed or aborted is over, here and there: the identifier bound frames to that one."""
-    others = [conn for key, conn in state.conns.items() if key != number and conn.version != "1.2"]
-    return any(tx in conn.txs or (conn.version == "1.0" and tx in conn.old_txs) for conn in others)
-
-
-def _shared(state: State, tx: str) -> State:
-    """Transactions of one name on several connections may be one before 1.2, which is the first to say that they are
-    not: what becomes of those that are open, and of those that will be, is open."""
-    state = state._replace(history=state.history | {f"shared {tx}"})
-    for number, conn in state.conns.items():
-        if tx in conn.txs and conn.version != "1.2":
-            state = put(state, number, conn._replace(txs={**conn.txs, tx: conn.txs[tx]._replace(doubtful=True)}))
-    return state
-
-
-def shared(state: State, number: int, tx: str | None) -> bool:
-    """True when a transaction may be one with those of the same name on other connections."""
-    return f"shared {tx}" in state.history and state.conns[number].version != "1.2"
-
-
-def _committed_with(state: State, number: int, tx: str) -> list[int]:
-    """Messages of other connections that may be in the same transaction, before 1.2; 1.0 does not say either that it
-    ends with its connection."""
-    if state.conns[number].version == "1.2":
-        return []
-    return [
-        m.serial
-        for m in state.messages.values()
-        if m.tx == tx and m.conn != number and state.conns[m.conn].version != "1.2" and not (m.may or m.never)
-    ]
-
-
-def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
-    tx = pending.frame.get("transaction")
-    if tx not in conn.txs or (isinstance(pending.call, Refusal) and pending.call.accepted == "MUST"):
-        return state
-    opened = conn.txs[tx]
-    shown = (*opened.sends, *_committed_with(state, number, opened.id))
-    messages = {serial: state.messages[serial]._replace(may=True) for serial in shown}
-    state = _without(state, number, conn, tx)._replace(messages={**state.messages, **messages})
-    for serial, verb in opened.acks:
-        delivery = state.deliveries[serial]._replace(tx=None)
-        freed = {
-            d.serial: d._replace(tx=None)
-            for d in state.deliveries.values()
-            if d.sub == delivery.sub and d.serial <= serial and d.tx == tx and d.conn == number
-        }
-        state = state._replace(deliveries={**state.deliveries, **freed})
-        # what has met another fate, as with the end of its subscription, is not settled by this any more
-        known = state.deliveries[serial].fate == "out" and not shared(state, number, opened.id)
-        fate = verb if known else "freed"
-        state = _settle(state, state.deliveries[serial], fate, f"{pending.serial}")
-    conn = state.conns[number]
-    state = put(state, number, conn._replace(pending=(*conn.pending[:-1], pending._replace(sends=opened.sends))))
-    return expect(state, opened.sends) if pending.call is None and behind is None else state
-
-
-def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
-    tx = pending.frame.get("transaction")
-    return undone(state, number, [tx], ids.TXN_04) if tx in conn.txs else state
-
-
-def _without(state: State, number: int, conn: Conn, tx: str) -> State:
-    left = {key: value for key, value in conn.txs.items() if key != tx}
-    return put(state, number, conn._replace(txs=left, old_txs=(*conn.old_txs, tx)))
-
-
-def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> State:
-    """Transactions rolled back: their messages must never be seen, their acknowledgements never happened."""
-    if requirement == ids.TXN_05 and state.conns[number].version == "1.0":
-        requirement = ""  # 1.0 does not say that a transaction ends with its connection; nor is it committed by that
-    for tx in txs:
-        opened = state.conns[number].txs[tx]
-        never = {serial: state.messages[serial]._replace(never=requirement) for serial in opened.sends}
-        back = {
-            d.serial: d._replace(tx=None, by="abort")
-            for d in state.deliveries.values()
-            if d.conn == number and d.tx == tx
-        }
-        state = _without(state, number, state.conns[number], tx)
-        conn = state.conns[number]
-        pending = tuple(p._replace(due=False) if p.tx == tx else p for p in conn.pending)
-        state = put(state, number, conn._replace(pending=pending))
-        state = state._replace(messages={**state.messages, **never}, deliveries={**state.deliveries, **back})
-    return state
 
 
 def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
@@ -495,8 +308,8 @@ _EFFECTS = {
     "UNSUBSCRIBE": _unsubscribe,
     "ACK": _ack,
     "NACK": _ack,
-    "BEGIN": _begin,
-    "COMMIT": _commit,
-    "ABORT": _abort,
+    "BEGIN": begin,
+    "COMMIT": commit,
+    "ABORT": abort,
     "DISCONNECT": _disconnect,
 }

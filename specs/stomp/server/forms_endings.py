@@ -16,14 +16,16 @@ from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
+from specs.stomp.server.changes import put
 from specs.stomp.server.duties import close_after_error, refusal_of_octets, refused
 from specs.stomp.server.effects_heard import failed
-from specs.stomp.server.effects_said import left, put, undone
+from specs.stomp.server.effects_said import left
 from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
 from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE, UNREADABLE
 from specs.stomp.server.scarce import is_crowded
+from specs.stomp.server.transactions import undone
 from specs.stomp.states import Conn, Free, Pending, Refusal, State
 
 MARGIN = 0.05

@@ -31,11 +31,12 @@ from specs.stomp.server.causes_messages import (
     taken_without_id,
     told,
 )
+from specs.stomp.server.changes import put
 from specs.stomp.server.duties import copy_for_each_subscriber
 from specs.stomp.server.effects_heard import delivered
-from specs.stomp.server.effects_said import put, shared
 from specs.stomp.server.permissions import OF_MESSAGES
 from specs.stomp.server.refusals import REFUSALS
+from specs.stomp.server.transactions import shared
 from specs.stomp.states import Conn, State, as_read
 
 MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
@@ -113,7 +114,7 @@ _NEVERS = " ".join(
         ]
     )
 )
-"""Requirements by which a message must never be seen: effects_said.py says which."""
+"""Requirements by which a message must never be seen: effects_said.py and transactions.py say which."""
 _WORDS = {
     ids.TXN_04: "although its transaction was aborted",
     ids.TXN_05: "although its connection ended before COMMIT",
