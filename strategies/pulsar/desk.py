@@ -341,6 +341,14 @@ class Desk:
         """PING, whatever the client is waiting for."""
         self.steps.append(Say(self.at, Draft("PING", Ref("connected", self.at))))
 
+    def leave(self) -> None:
+        """The application ends its client, which may close first what is open."""
+        self.wait()
+        self.do("disconnect", {})
+        for kind, there in (("CLOSE_PRODUCER", self.pens), ("CLOSE_CONSUMER", self.ears)):
+            self.success(kind, max(2, len(there)))
+        self.wait()
+
     def drop(self, *pens: str) -> None:
         """Cut the connection under the client and serve the next one. By `pens` the client sends before it is back."""
         self.steps.append(Control(self.at, "drop", None))

@@ -33,11 +33,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """One scene, and the end of its client."""
     d = Desk(config, program.head, hurry=hurry)
     _ROWS[program.head[ROW] % len(_ROWS)](d, program.head[HOW])
-    d.wait()
-    d.do("disconnect", {})
-    for kind, there in (("CLOSE_PRODUCER", d.pens), ("CLOSE_CONSUMER", d.ears)):
-        d.success(kind, max(2, len(there)))
-    d.wait()
+    d.leave()
     return d.plan()
 
 

@@ -113,7 +113,7 @@ class SpoutHoards(_Hoards, Spout):
     """Task ids that nothing waits for are kept for the next emit."""
 
 
-@child("bolt-stuck-behind-lists", "INV-CHILD-08", misuse("INV-CHILD-08"), bare=True)
+@child("bolt-stuck-behind-lists", "INV-CHILD-08", misuse("INV-CHILD-08"), accept="INV-CHILD-01", bare=True)
 class StuckBehindLists(Bolt):
     """Nothing is read behind task ids that are texts."""
 
