@@ -160,12 +160,13 @@ class World:
     def idl(self) -> str:
         """The document."""
         text = self.exceptions + self.shapes.idl() + self.declared
-        say, order = ["1: int a", "2: string b"], self.dice.roll(2)
+        say, order, null = ["1: int a", "2: string b"], self.dice.roll(2), ""
         pick = "1: string a, 2: string b, 3: string c"
         if ARGUMENTS in self.config.taken:
             default = ' = "d"' if "def" in self.config.extensions and self.dice.roll(2) else ""
             say = ["1: int a", f"3: optional string b{default}"]
-            pick = f"1: string a, 2: string b, 3: optional string c{default}"
+            null = "?" if not default and self.dice.roll(2) else ""
+            pick = f"1: string a, 2: string b, 3: optional string{null} c{default}"
         if order and ORDER in self.config.taken:
             say.reverse()
         if self.interfaces:
@@ -181,7 +182,7 @@ class World:
             listed = list(versions.items())
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
-                text += f"{echo}  string say({', '.join(say)})\n  string pick({pick})\n{make}{self.more}"
+                text += f"{echo}  string say({', '.join(say)})\n  string{null} pick({pick})\n{make}{self.more}"
                 thrown = self.dice.pick(THROWS)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:
@@ -350,17 +351,17 @@ def _selector(c: Caller, op: Op) -> None:
 def _arguments(c: Caller, op: Op) -> None:
     """A function with arguments: with all of them, without what is optional, and without what is not."""
     scope, version, _ = c.slot(*op.args)
-    if op.args[3] % 7 == 6:  # a function without arguments and without a result
+    if op.args[3] % 8 == 7:  # a function without arguments and without a result
         c.call(c.form("done", scope, version))
         return
     if op.args[4] % 2 and c.world.config.layout and c.world.config.echo_form >= 0:  # one of three comes back
         given = (("x", "y", "z"), ("x", "y"), ("", "y", ""), ("x", "y", "z", "more"), ("x", None, "z"))
         c.call(c.form("pick", scope, version), *given[op.args[3] % 5])
         return
-    forms: Sequence[tuple[Any, ...]] = ((5,), (5, 7, "b"), (), (None,), (1 << 40,), (5, None, "b", "more"))
+    forms: Sequence[tuple[Any, ...]] = ((5,), (5, 7, "b"), (), (None,), (1 << 40,), (5, None, "b", "more"), (5, 7))
     if ARGUMENTS not in c.world.config.taken:
         forms = ((5, "b"), (5,), (), (None, "b"), (1 << 40, "b"), (5, "b", "more"))
-    given = forms[op.args[3] % 6]
+    given = forms[op.args[3] % len(forms)]
     if c.world.config.layout:
         c.call(c.form("say", scope, version), *given)
     else:

@@ -267,6 +267,40 @@ class ArgumentDefault(Application):
         return {name: zeros.get(name, part) if len(params) < len(given) else part for name, part in given.items()}
 
 
+LEAVES = """service S: 0 {
+  string? pick(1: string a, 2: string b, 3: optional string? c)
+  string say(1: int a, 3: optional string b)
+}
+application App {
+  S: 0 storage default
+}
+"""
+
+
+@mutant("argument-is-empty", "ENC-12", calls(("pick:storage:0", "x", "y"), idl=LEAVES, behaviour={
+    "storage/0/pick": {"do": "echo", "n": 2, "arg": 2}}))  # fmt: skip
+class ArgumentIsEmpty(Application):
+    """An argument that is nullable and was left out is empty, though a field in its place is null."""
+
+    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
+        given = super().arguments(params, function)
+        return {name: "" if part is None and len(params) < len(given) else part for name, part in given.items()}
+
+
+@mutant("counted-through", "ENC-12", calls(("say:storage:0", 5, 7), idl=LEAVES, behaviour={
+    "storage/0/say": {"do": "tag"}}), accept="ENC-10")  # fmt: skip
+class CountedThrough(Application):
+    """When as many come as there are arguments, they are counted through, whatever their ids are."""
+
+    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
+        if len(params) != len(function.members):
+            return super().arguments(params, function)
+        filled: list[Any] = [None] * (1 + max((self.shapes.place(member) for member in function.members), default=-1))
+        for member, each in zip(function.members, params, strict=True):
+            filled[self.shapes.place(member)] = each
+        return super().arguments(filled, function)
+
+
 @mutant("made-short", "ENC-01", calls("make:storage:0", idl=PICKED, behaviour={
     "storage/0/make": {"do": "const", "value": {"x": 5, "y": 6}}}), accept="FALL-01 FALL-03 ENC-10")  # fmt: skip
 class MadeShort(Application):
