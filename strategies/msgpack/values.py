@@ -47,8 +47,12 @@ EMPTIES: Sequence[Any] = (
     b"a",
 )
 """What is empty, or nothing, in many languages, and what is not."""
-NAMES: Sequence[str] = ("k{}", "value{:03}", "{:03}-value", "a long name of a value {:03} and more behind it")
-"""Keys of one map: some of them are alike up to their end, or but for their beginning."""
+NAMES: Sequence[str] = (
+    "k{}", "value{:03}", "{:03}-value", "a long name of a value {:03} and more behind it", "value-{:03}-name",
+)  # fmt: skip
+"""Keys of one map: some of them are alike up to their end, but for their beginning, or but for their middle."""
+ODD_ENDS: Sequence[str] = ("\ufeff", "\0", " ", "\n", "\r\n", "\t", "e\u0301", "\u2028", '"', "\\", "\x7f", "\x1b")
+"""What readers of text drop, skip or change at the beginning of a text or at its end."""
 KEYS: Sequence[str] = ("a", "b", "", "é", "x" * 32, "0", "a\0b", "A", "a ", "length", "error", "constructor")
 
 BAD_TEXTS: Sequence[Text] = tuple(
@@ -106,7 +110,7 @@ def legal(a: int, b: int) -> Any:
     if which == 5:
         return tuple(pick(FLOATS, b + 4 * n) for n in range(6))
     if which == 6:
-        return pick(TEXTS[:-2], b)
+        return pick(TEXTS[:-2], b) if b < 96 else ended(b - 96)
     if which == 7:
         return pick(BINARIES[:-2], b)
     if which == 8:
@@ -125,6 +129,13 @@ def legal(a: int, b: int) -> Any:
     if which == 14:
         return pick(TEXTS, b) if b < 200 else pick(BINARIES, b)
     return (pick(SIMPLE, b), pick(FLOATS, b), pick(TEXTS[:9], b), pick(BINARIES[:8], b), pick(INTEGERS, b))
+
+
+def ended(number: int) -> str:
+    """A text, short or long, with something odd at one of its ends, or at both."""
+    odd, form = pick(ODD_ENDS, number), number // len(ODD_ENDS)
+    length, (before, behind) = (1, 40, 300)[form % 3], ((odd, ""), ("", odd), (odd, odd))[form // 3 % 3]
+    return f"{before}{'x' * length}{behind}"
 
 
 def beside(a: int, b: int) -> int:
