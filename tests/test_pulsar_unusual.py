@@ -8,10 +8,12 @@ from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.pulsar.client_memory import Client
 from impls.references.pulsar.reference import Broker
+from impls.references.pulsar.subscription import Subscription
+from specs.plan import Ref
 from strategies.common import Op, Program
 from strategies.pulsar import aimed, oddities, scenes, serving
 from strategies.pulsar.writer import Writer
-from tests.mutants.pulsar_kit import PULSAR, ready
+from tests.mutants.pulsar_kit import PULSAR, SHARED, ready
 
 FACTS = {name: fact.default for name, fact in PULSAR.facts.items()}
 DROP = ("drop", 0, 0, 0, 0, 0)
@@ -78,6 +80,21 @@ def batches(w):
     w.wait()
 
 
+def part_again(w, permits=100):
+    """A batch of 64, of which 48 are acknowledged, comes again, and a message behind it."""
+    line, ear, pen = ready(w, SHARED, permits)
+    w.send(pen, messages=64)
+    w.settle()
+    w.ack(ear, Ref("partly", (ear.line, ear.id, 0, (1 << 16) - 1, 64)))
+    w.ping(line)
+    w.settle()
+    w.redeliver(ear)
+    w.ping(line)
+    w.settle()
+    w.send(pen)
+    w.wait()
+
+
 def idle(w):
     ready(w, sends=1)
     w.wait(3000)
@@ -87,8 +104,20 @@ def idle(w):
     ("play", "switches"),
     [
         (batches, {"ack_sets": "all"}),  # the messages of a batch that are left are named though it is all of them
+        (part_again, {"part_permits": "all"}),  # and it may use permits for all of the batch, or for what is left; P-40
+        (part_again, {"part_permits": "left"}),
         (idle, {"keepalive_ms": 500}),  # how long it waits for a sign of life nobody has said
     ],
 )
 def test_a_broker_may(play, switches):
     assert must_fail(played(play, **switches)) == []
+
+
+@pytest.mark.parametrize("cost", ["left", "all"])
+def test_a_batch_uses_no_more_permits_than_it_has_messages(cost, monkeypatch):
+    """129 permits are enough for a batch of 64, twice, and for a message behind it."""
+    assert must_fail(played(lambda w: part_again(w, 129), part_permits=cost)) == []
+    counted = Subscription.cost
+    monkeypatch.setattr(Subscription, "cost", lambda self, at, entry: counted(self, at, entry) + 40)
+    breaches = must_fail(played(lambda w: part_again(w, 129), part_permits=cost))
+    assert any({"PULSAR-FLOW-04", "PULSAR-E2E-01"} & {each.requirement, *each.also} for each in breaches), breaches

@@ -155,7 +155,10 @@ def walk(url: str, proxy: Proxy | None, partitioned: bool) -> None:
         assert sorted(set(drained(*both, count=10))) == [b"x%d" % n for n in range(10)]
         both[0].close()
         producer.send(b"last")
-        assert drained(both[1], count=1) == [b"last"]
+        seen = drained(both[1], count=1)
+        while seen and seen[-1] in {b"x%d" % n for n in range(10)}:  # an ACK that the close overtook may be lost
+            seen = drained(both[1], count=1)
+        assert seen == [b"last"]
         both[1].close()
 
     exclusive = client.subscribe(topic, "one")

@@ -276,7 +276,7 @@ class Subscription:
 
     def too_large(self, consumer: Consumer, at: int) -> bool:
         """True for a batch that brings more messages than are permitted."""
-        return self.messages_in(at, self.topic.entries[at]) > consumer.permits
+        return self.cost(at, self.topic.entries[at]) > consumer.permits
 
     def next_delivery(self) -> tuple[Consumer, int] | None:
         """Who gets which entry next."""
@@ -363,7 +363,7 @@ class Subscription:
         self.unrelease(at)
         self.pending[at] = consumer
         consumer.pending[at] = None
-        consumer.spend(self.messages_in(at, entry))
+        consumer.spend(self.cost(at, entry))
         consumer.pushed += 1
         count = self.again.get(at, 0)
         self.again[at] = count + 1
@@ -372,6 +372,10 @@ class Subscription:
     def messages_in(self, at: int, entry: Entry) -> int:
         """How many messages an entry brings: batch indexes that are acknowledged do not count."""
         return self.left[at].bit_count() if at in self.left else entry.messages
+
+    def cost(self, at: int, entry: Entry) -> int:
+        """The permits that an entry uses."""
+        return entry.messages if self.broker.switches.part_permits == "all" else self.messages_in(at, entry)
 
     def ack_set(self, at: int, entry: Entry) -> list[int]:
         """The batch indexes that are still to be delivered, empty for all of them."""

@@ -62,6 +62,7 @@ class Switches:
     burst: int = switch(0, 1, 3)  # messages pushed at a time, 0 for as many as are permitted
     batch_permits: str = switch("debt", "window", "whole")  # window: entries are read for the permits there are, then
     # pushed; whole: a batch waits until there are permits for all of it
+    part_permits: str = switch("left", "all")  # of a batch that comes again in part: for what is left, or for all of it
     dispatch_delay_ms: int = switch(0, 3, 20)  # at most, until something new is pushed
     failover: str = switch("name", "joined", "priority", "hash")  # seed: always by name
     alphabet: str = switch("octets", "letters")  # in which names of consumers are sorted; letters: whatever their case

@@ -208,13 +208,15 @@ def _due(state: State, where: tuple[str, str]) -> int | None:
     size = max(state.entries[at].many for at, place in sub.places.items() if at in needed
                or (place.may and place.acked != "yes" and not place.skip))  # fmt: skip
     fed = [
-        there is not None and there.phase == "open" and there.sure - there.used >= size
+        there is not None and there.phase == "open" and there.sure - there.used - there.spared >= size
         and state.conn(key[0]).phase is Phase.LIVE and state.conn(key[0]).version >= 4 for key, there in members
     ]  # fmt: skip
     if any(there.phase != "open" for _, there in consumers_of(state, where)):
         return None
     # a batch whose turn it is with a consumer that has permits, but not for all of it, may wait for that one
-    tight = any(there is not None and 0 < there.granted - there.used < size for _, there in members)
+    tight = any(
+        there is not None and 0 < there.granted - there.used < size + there.spared for _, there in members
+    )  # fmt: skip
     return needed[0] if all(fed) or (sub.kind == SHARED and any(fed) and not tight) else None
 
 

@@ -231,8 +231,9 @@ def pushed(case: Case) -> State:
     master = key if sub.kind == FAILOVER and entry.at > sub.moved and holder is None else sub.master
     sub = sub._replace(places={**sub.places, found.at: after}, back=back, cursor=given, stepped=stepped, master=master)
     state = state.put_sub(consumer.sub, sub)
+    brings = messages_in(found, case.body)
     consumer = consumer._replace(
-        used=consumer.used + messages_in(found, case.body), window=consumer.window - 1,
+        used=consumer.used + brings, spared=consumer.spared + entry.many - brings, window=consumer.window - 1,
         batched=consumer.batched or entry.many > 1,
     )  # fmt: skip
     state = state.put_consumer(key, consumer)
