@@ -263,11 +263,11 @@ class Consumer(NamedTuple):
     """A consumer. `phase`: "pending", "open", "closing".
 
     `granted`: permits said at any time since SUBSCRIBE; `sure`: those said after its SUCCESS. `used`: messages that
-    were pushed; `spared`: messages of batches pushed with them that were acknowledged, for which permits may have been
-    used as well (P-40). `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `batched`: batches were among
-    them. `haze`: clocks of those REDELIVERs that no later answer has overtaken. `opened`: clock of its SUCCESS. `active`:
-    what ACTIVE_CONSUMER_CHANGE said last; `told`: it said something. `resumed`: its id was that of a consumer that is
-    gone. `ended`: it was told that the topic has ended. `flows`: how many FLOWs were said."""
+    were pushed; `spared`: messages of batches pushed with them that were acknowledged, for which permits may have
+    been used as well (P-40). `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `batched`: batches were
+    among them. `haze`: clocks of those REDELIVERs that no later answer has overtaken. `opened`: clock of its
+    SUCCESS. `active`: what ACTIVE_CONSUMER_CHANGE said last; `told`: it said something. `resumed`: its id was that
+    of a consumer that is gone. `ended`: it was told that the topic has ended. `flows`: how many FLOWs were said."""
 
     sub: tuple[str, str]
     kind: int
