@@ -330,6 +330,11 @@ class Cli:
         for number, session in enumerate(self.sessions):
             if number in self.idle:
                 continue
+            if not session.writer.path.exists():
+                raise usage(
+                    f"--results: the records of this run are gone: something has removed {session.writer.path} while "
+                    "it went on; give each run a folder of its own (--results=FOLDER), and run it again"
+                )
             rows = reader.read(session.results).of(session.run)
             found = fold(rows, self.baselines[_key(session.impl)], session.options.strict, datetime.now(UTC).date())
             document.write(found, session.results)

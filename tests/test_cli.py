@@ -186,6 +186,21 @@ def test_a_killed_run_keeps_its_records_and_is_incomplete(tmp_path):
     assert not found.complete(rows[0].run)
 
 
+def test_records_that_something_removes_are_told_in_one_message(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "gone.py").write_text(
+        "import shutil\nfrom impls.references.stomp.reference import Server\n"
+        f"def make():\n    shutil.rmtree({str(out)!r}, ignore_errors=True)\n    return Server()\n",
+        encoding="utf-8",
+    )
+    manifest = tmp_path / "gone.toml"
+    manifest.write_text(MANIFEST.format(name="gone", python="gone:make"), encoding="utf-8")
+    done = run("suites/stomp", "--impl", str(manifest), "--budget", "2", "--results", str(out), cwd=tmp_path)
+    assert done.returncode == 4
+    assert "ERROR: --results: the records of this run are gone" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr + done.stdout
+
+
 def test_a_server_of_another_version_is_told_which_profile_to_claim(tmp_path: Path) -> None:
     (tmp_path / "old_server.py").write_text(
         "from impls.references.stomp.reference import Server\ndef make():\n    return Server(versions='1.1')\n",
