@@ -307,7 +307,9 @@ class Session:
         elif pursuit.needs_s and not pursuit.tally.plans:
             pursuit.tally.ended = f"not judged: needs {pursuit.needs_s:.0f} s"
             times = 1 if self.hunter().beside else QUARTER
-            self.remarks.append(f"{name}: {pursuit.tally.ended}; {at_least(times * pursuit.needs_s)} would do")
+            # this run had no time for it, however short it is
+            more = at_least(max(times * pursuit.needs_s, self.options.budget_s))
+            self.remarks.append(f"{name}: {pursuit.tally.ended}; {more} would do")
 
     def _remark(self, hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card], left: Sequence[Left]) -> None:
         """Say what was not played or not judged, and why."""

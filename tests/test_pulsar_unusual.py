@@ -37,6 +37,17 @@ def served(kind, head, ops, **switches):
 @pytest.mark.parametrize(
     ("ops", "switches"),
     [
+        # a producer and a consumer are called the same, and messages of two consumers
+        (
+            [
+                ("consumer", 0, 0, 0, 0, 0),
+                ("send", 0, 0, 0, 0, 0),
+                ("consumer", 1, 1, 1, 1, 1),
+                DROP,
+                *[("receive", n, n, n, n, n) for n in range(4)],
+            ],
+            {"handles": "by-kind"},
+        ),
         # it asks for the answer to its acknowledgements, and does nothing before that has come
         ([("receive", 0, n, 0, 1, 0) for n in range(4)], {"ack_answers": True}),
         ([("many", 0, 3, 15, 0, 0), ("receive", 0, 3, 0, 7, 0)], {"ack_answers": True, "ack_ms": 100}),

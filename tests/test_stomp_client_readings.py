@@ -123,6 +123,17 @@ def test_one_ack_may_speak_for_those_before_it():
     assert blamed(*acked, client("ACK", id="a2"), client("ACK", id="a1")) == [("ACK-03", None)]
 
 
+@pytest.mark.parametrize(("name", "rules"), [("s", []), ("other", [("CLI-03", None)])])
+def test_a_message_of_a_subscription_that_has_ended_may_be_given_under_its_name(name, rules):
+    """Also where the same was to be subscribed again and was refused; E-39."""
+    again = (*SUBSCRIBED, told("unsubscribe", sub="s"), OK, client("UNSUBSCRIBE", id="1"),
+             told("subscribe", destination="/x", sub="s", ack="client"), NO)  # fmt: skip
+    get = told("receive", timeout_ms=5000)
+    second = got(2).value["ok"] | {"sub": name}
+    read = (message(1), get, message(2), got(1), get, Fact(0, "client", "answer", {"ok": second}))
+    assert blamed(*again, *read, END) == rules
+
+
 def test_a_message_that_comes_behind_unsubscribe_need_not_be_given():
     left = (*SUBSCRIBED, told("unsubscribe", sub="s"), message(1), client("UNSUBSCRIBE", id="1"), OK)
     none = Fact(0, "client", "answer", {"ok": None})

@@ -11,6 +11,7 @@ import heapq
 import itertools
 import math
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -56,6 +57,7 @@ class ClientSwitches:
     errors: str = switch("ignore", "reconnect")  # those that are about no request
     acked_before: str = switch("ignore", "again", "fail")  # a message that is acknowledged a second time
     credentials: str = switch("take", "take", "take", "unsupported", "fail")
+    handles: str = switch("distinct", "by-kind")  # what producers, consumers and so on are called
 
     # Not drawn
     profile: str = "modern"
@@ -127,8 +129,9 @@ class Caller:
         self.senders: dict[str, PartitionedSender] = {}
         self.receivers: dict[str, PartitionedReceiver] = {}
         self.sent: dict[str, Promise] = {}
-        self.refs: dict[str, Incoming] = {}
+        self.refs: dict[tuple[str, str], Incoming] = {}
         self.names = itertools.count(1)
+        self.counts: Counter[tuple[str, str]] = Counter()
         self.reading: Promise | None = None
 
     # Time
@@ -209,11 +212,19 @@ class Caller:
             await self.channel(self.url)
         return True
 
+    def named(self, kind: str, of: str = "") -> str:
+        """A handle for something of a kind, or a ref for a message `of` a consumer. Two of different kinds may have the
+        same: an operation names each by a member of its own."""
+        if self.switches.handles == "by-kind":
+            self.counts[kind, of] += 1
+            return str(self.counts[kind, of])
+        return f"{kind}{next(self.names)}"
+
     async def do_producer(self, given: dict[str, Any]) -> Any:
         """Create a producer; its handle."""
         sender = self.sender_type(self, await self.partitions(given["topic"]), given.get("name") or "")
         await sender.open()
-        handle = f"p{next(self.names)}"
+        handle = self.named("p")
         self.senders[handle] = sender
         return handle
 
@@ -223,7 +234,7 @@ class Caller:
 
     async def do_send_async(self, given: dict[str, Any]) -> Any:
         """Publish; a handle for `await`."""
-        handle = f"s{next(self.names)}"
+        handle = self.named("s")
         self.sent[handle] = self.send(given)
         return handle
 
@@ -244,7 +255,7 @@ class Caller:
         topics = await self.partitions(given["topic"])
         receiver = self.receiver_type(self, topics, given["subscription"], kind, given.get("name") or "", permits)
         await receiver.open()
-        handle = f"c{next(self.names)}"
+        handle = self.named("c")
         self.receivers[handle] = receiver
         return handle
 
@@ -258,8 +269,8 @@ class Caller:
                 return None
             self.reading = Promise()
             await self.reading
-        ref = f"m{next(self.names)}"
-        self.refs[ref] = message
+        ref = self.named("m", given["consumer"])
+        self.refs[given["consumer"], ref] = message
         properties = dict(message.properties)
         return {"ref": ref, "payload_hex": message.payload.hex(), "key": message.key, "properties": properties}
 
@@ -271,7 +282,7 @@ class Caller:
 
     async def do_ack(self, given: dict[str, Any]) -> Any:
         """Acknowledge a message."""
-        message = self.refs[given["ref"]]
+        message = self.refs[given["consumer"], given["ref"]]
         receiver = message.receiver
         receiver.ack(message, bool(given.get("cumulative")))
         if self.switches.ack_answers:
@@ -288,8 +299,10 @@ class Caller:
 
     async def do_close(self, given: dict[str, Any]) -> Any:
         """Close a producer or a consumer."""
-        handle = given.get("producer") or given.get("consumer") or ""
-        closing = self.senders.pop(handle, None) or self.receivers.pop(handle, None)
+        kind = "producer" if "producer" in given else "consumer"
+        handle = str(given.get(kind))
+        made: dict[str, Any] = self.senders if kind == "producer" else self.receivers
+        closing = made.pop(handle, None)
         if closing is None:
             raise Failed(f"there is no {handle!r}")
         await closing.close()

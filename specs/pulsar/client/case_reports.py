@@ -109,7 +109,7 @@ class Reported(Case):
     @property
     def topic(self) -> str:
         """The topic of the consumer that was to receive."""
-        return self.state.handles.get(str(self.given.get("consumer")), ("consumer", ""))[1]
+        return self.state.topic_named("consumer", self.given)
 
     @property
     def wants(self) -> bool:

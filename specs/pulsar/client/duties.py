@@ -102,8 +102,8 @@ def to_do_what_it_was_told(state: ClientState) -> Due | str:
     if not state.told or _held_up(state) or state.lacks_receipt:
         return ""
     op, given = state.told[0]
-    handle = state.handles.get(str(given.get("producer", given.get("consumer"))), ("", ""))
-    if _gave_up(state, str(given.get("topic", handle[1]))):
+    named = state.topic_named("producer" if "producer" in given else "consumer", given)
+    if _gave_up(state, str(given.get("topic", named))):
         return ""
     return Due(f"{op}: nothing follows", requirement=TAKES if op == "receive" else FIRST)
 

@@ -256,8 +256,8 @@ def reported(case: Reported) -> ClientState:
     if case.outcome in (Outcome.FAILED, Outcome.EXCUSED):
         return forgiven(state, case.op) if not case.takes_no_login else state._replace(login=None, doubt=True)
     if case.op in ("producer", "subscribe"):
-        handle = (case.made, str(case.given.get("topic")))
-        return state._replace(handles={**state.handles, str(case.told): handle})
+        handle = (case.made, str(case.told))
+        return state._replace(topics={**state.topics, handle: str(case.given.get("topic"))})
     if case.op == "send_async":
         return state._replace(sending={**state.sending, str(case.told): str(case.given.get("payload_hex", ""))})
     if case.outcome is Outcome.MESSAGE and case.found is not None:
@@ -269,7 +269,7 @@ def reported(case: Reported) -> ClientState:
             queue=queue, alone=end.alone or not end.queue[i].crowded, crowded=end.crowded or end.queue[i].crowded
         )
         state = state.with_endpoint(at, taker if sure else taken_once(taker, name))
-        return state._replace(refs={**state.refs, str(case.told.get("ref")): (case.topic, name)})
+        return state._replace(refs={**state.refs, state.ref(case.given, case.told): (case.topic, name)})
     return none_left(state, case.topic) if case.outcome is Outcome.NOTHING else state
 
 

@@ -41,15 +41,15 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
         made = ("producer" if op == "producer" else "consumer", str(given.get("topic")))
         return state._replace(asked_for={**state.asked_for, made: (*state.asked_for.get(made, ()), given)})
     if op in ("send", "send_async"):
-        topic = str(state.handles.get(str(given.get("producer")), ("", ""))[1])
+        topic = state.topic_named("producer", given)
         payload = bytes.fromhex(given.get("payload_hex", ""))
         item = Payload(topic, payload, given.get("key"), dict(given.get("properties") or {}))
         return state._replace(payloads=(*state.payloads, item))
     if op == "ack":
-        found = state.refs.get(str(given.get("ref")))
+        found = state.refs.get(state.ref(given, given))
         return state if found is None else _acknowledged(state, found[1], given)
     if op == "redeliver":
-        return wanted_again(state, state.handles.get(str(given.get("consumer")), ("", ""))[1])
+        return wanted_again(state, state.topic_named("consumer", given))
     if op == "close":
         return _closing(state, given)
     return state._replace(left=True) if op == "disconnect" else state
@@ -58,7 +58,7 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
 def _closing(state: ClientState, given: dict[str, Any]) -> ClientState:
     """What is lost need not come back when it is to be closed."""
     kind = "producer" if "producer" in given else "consumer"
-    _, topic = state.handles.get(str(given.get(kind)), ("", ""))
+    topic = state.topic_named(kind, given)
     for at, end in state.of_topic(kind, topic):
         if end.stage is Stage.LOST:
             state = state.with_endpoint(at, end._replace(stage=ENDPOINT.move(end.stage, "closes"), needless=True))

@@ -235,34 +235,35 @@ class HangUp(NamedTuple):
 
 @quick_replace
 class ClientState(NamedTuple):
-    """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its
-    producers and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the application
-    calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were answered with Connect, less what was
-    created since; `named`: the addresses that were named then. `redirects`: the open redirects by topic. `refs`: what
-    the application was given, by ref: topic and name. `unacked`: entries whose acknowledgement was asked for and not
-    seen. `released`: all that was acknowledged by the application, of batches in `parts`, and `wholly` what nothing is
-    left of; `anew`: the parts that were acknowledged since their entry was pushed last, and `again`: entries that were
-    pushed again when parts of them were. `acked`: what the client has acknowledged since. `pushed`: on which topic what
-    was pushed. `refused`: what must be acknowledged with a validation_error, and `refused_before` what has been, and
-    may be again. `payloads`: what has to be sent. `keys`: to which partition a key went. `odd`: we said what a client
-    ignores or may take amiss. `doubt`: what the client was told may fail, and nothing is owed. `left`: it was told to
-    disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that must not reach the
-    application. `address` and `other`: where the tester listens. `accepted`: connections that the client is known to
-    have opened. `hung`: how the client hung up without a reason; a client that died does so too, and that is known a
-    moment later. `login`: the method and the data of the credentials that the client was given. `idle`: for how long
-    nothing was said, at most. `asked_for`: what the client was told to make, by kind and topic. `crossed`: a
-    message came for a consumer whose CLOSE_CONSUMER had no answer."""
+    """Everything. `told`: commands not reported yet, as (op, value). `topics`: those of the application's producers
+    and consumers, by kind and handle (two of different kinds may have the same). `sending`: payloads, as hex, of
+    messages under way, by what the application calls them. `partitions` by topic; `looked`: how many LOOKUPs of a
+    topic were answered with Connect, less what was created since; `named`: the addresses that were named then.
+    `redirects`: the open redirects by topic. `refs`: what the application was given, by the handle of the consumer
+    and its ref: topic and name. `unacked`: entries whose acknowledgement was asked for and not seen. `released`:
+    all that was acknowledged by the application, of batches in `parts`, and `wholly` what nothing is left of;
+    `anew`: the parts that were acknowledged since their entry was pushed last, and `again`: entries that were
+    pushed again when parts of them were. `acked`: what the client has acknowledged since. `pushed`: on which topic
+    what was pushed. `refused`: what must be acknowledged with a validation_error, and `refused_before` what has
+    been, and may be again. `payloads`: what has to be sent. `keys`: to which partition a key went. `odd`: we said
+    what a client ignores or may take amiss. `doubt`: what the client was told may fail, and nothing is owed.
+    `left`: it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that
+    must not reach the application. `address` and `other`: where the tester listens. `accepted`: connections that
+    the client is known to have opened. `hung`: how the client hung up without a reason; a client that died does so
+    too, and that is known a moment later. `login`: the method and the data of the credentials that the client was
+    given. `idle`: for how long nothing was said, at most. `asked_for`: what the client was told to make, by kind
+    and topic. `crossed`: a message came for a consumer whose CLOSE_CONSUMER had no answer."""
 
     config: Config
     lines: Mapping[int, Line] = {}
     told: tuple[tuple[str, Any], ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
-    handles: Mapping[str, tuple[str, str]] = {}
+    topics: Mapping[tuple[str, str], str] = {}
     sending: Mapping[str, str] = {}
     partitions: Mapping[str, int] = {}
     looked: Mapping[str, int] = {}
     redirects: Mapping[str, Redirect] = {}
-    refs: Mapping[str, tuple[str, Name]] = {}
+    refs: Mapping[tuple[str, str], tuple[str, Name]] = {}
     unacked: tuple[tuple[int, int], ...] = ()
     refused: tuple[Refusal, ...] = ()
     refused_before: tuple[Refusal, ...] = ()
@@ -289,6 +290,15 @@ class ClientState(NamedTuple):
     idle: int = 0
     asked_for: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {}
     crossed: bool = False
+
+    def topic_named(self, kind: str, given: Mapping[str, Any]) -> str:
+        """The topic of the producer or consumer that an operation names, "" where it is not known."""
+        return self.topics.get((kind, str(given.get(kind))), "")
+
+    @staticmethod
+    def ref(given: Mapping[str, Any], told: Mapping[str, Any]) -> tuple[str, str]:
+        """What stands for a message in `refs`: the consumer that an operation names, and what is called its ref."""
+        return str(given.get("consumer")), str(told.get("ref"))
 
     def freed(self) -> ClientState:
         """Nothing that the client was told to send has to be sent any more."""

@@ -25,6 +25,7 @@ from specs.stomp.client.case import Case, Outcome, Reported
 from specs.stomp.client.causes import CHANGED_BODY, EARLY_MS, HUNG_UP, LOST, OPENS, UNCONNECTED, UNRECEIPTED
 from specs.stomp.client.machine import ENDS, REPORTS, K
 from specs.stomp.damage import damage
+from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, blank_ended
 
 GENTLE = 1.3
@@ -262,11 +263,18 @@ def headers_are_given_as_they_were_said(case: Reported) -> str:
     return f"{case.named}: {why}" if why else ""
 
 
+def _ended(case: Reported, frame: Frame) -> set[str]:
+    """The names of those subscriptions that have ended and are named by a MESSAGE of none that is open (E-39)."""
+    number, place = frame.get("subscription"), frame.get("destination")
+    ended = [sub for sub in case.state.subs if sub.ended]
+    return {sub.name for sub in ended if (sub.destination == place if number is None else sub.wire == number)}
+
+
 @BOOK.form(READS, on=REPORTS, if_=_message, unless=_repeated)
 def a_message_is_that_of_its_subscription(case: Reported) -> str:
     """L225-227: subscription is the id of the one that receives the message."""
-    sub = case.got.get("sub")
-    if sub is None or sub == case.push.sub:
+    sub, push = case.got.get("sub"), case.push
+    if sub is None or sub == push.sub or (not push.sub and sub in _ended(case, push.frame)):
         return ""
     return f"{case.named} is one of {case.push.sub!r} and given as one of {sub!r}"
 
