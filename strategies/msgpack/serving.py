@@ -265,7 +265,7 @@ def _near(c: Caller, op: Op) -> None:
         if op.args[4] % 2 and c.world.interfaces > 1:
             c.call(c.form("make", scope, SECOND))
         else:
-            c.call(c.form("echo", scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args))))
+            c.call(c.form("echo", scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args), inside=True)))
         return
     if which == 0:
         version += 1
