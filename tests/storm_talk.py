@@ -15,8 +15,8 @@ SYNC = {"command": "sync"}
 NEXT = {"command": "next"}
 
 
-def judged(role, *events, scripted=True):
-    config = STORM.configure(role, "seed", {"scripted": scripted}, {"serial": True})
+def judged(role, *events, scripted=True, noted=False):
+    config = STORM.configure(role, "seed", {"scripted": scripted}, {"serial": True, "noted": noted})
     return judge(STORM.model, config, events, role)
 
 

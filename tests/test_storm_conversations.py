@@ -196,6 +196,26 @@ def test_a_command_in_which_user_code_raises_behind_its_emits_is_answered(emits,
     )
 
 
+def test_a_spout_may_read_a_list_of_task_ids_with_its_next_command():
+    """It need not before that (S-42), and must have when that command is answered."""
+    setup = {**SETUP, "conf": {"wireproof.script": [[{"op": "emit", "tuple": ["a"]}], []]}}
+    talk = [
+        Fact(0, "spout", "folder", "/p"), says("host", setup),
+        Fact(0, "spout", "file", {"name": "42", "size": 0, "ours": True}), says("spout", {"pid": 42}),
+        says("host", NEXT), Fact(0, "spout", "observed", {"call": "next"}),
+        says("spout", {"command": "emit", "tuple": ["a"]}), says("host", [4]), says("spout", SYNC),
+    ]  # fmt: skip
+    notes = {"noted": True}
+    assert blamed(judged("spout", *talk, SILENCE, **notes)) == {}
+    called, listed = (Fact(0, "spout", "observed", {"call": call, **more})
+                      for call, more in (("next", {}), ("task_ids", {"ids": [4]})))  # fmt: skip
+    assert (
+        blamed(judged("spout", *talk, says("host", NEXT), listed, called, says("spout", SYNC), SILENCE, **notes)) == {}
+    )
+    missing = judged("spout", *talk, says("host", NEXT), called, says("spout", SYNC), SILENCE, **notes)
+    assert list(blamed(missing)) == ["SPOUT-09"]
+
+
 @pytest.mark.parametrize(("half", "rule"), [(b"", "END-02"), (b'{"command":"ne', "END-03")])
 @pytest.mark.parametrize("printed", [True, False])
 def test_what_follows_a_sync_that_user_code_printed_may_come_behind_the_end_of_stdin(half, rule, printed):

@@ -187,8 +187,8 @@ class Conv(NamedTuple):
     them were next; `active`: a spout was activated, and not deactivated since. `unanswered`: heartbeats without a sync;
     `late`: of these, so many were missed while the child waited for task ids; `spare`: syncs that need no heartbeat;
     `extras`: syncs that answered none, `done` tuples that were worked on, `raised` of which user code raised. `owing`:
-    emits whose task ids were not sent; `lists`: sent, and not seen by user code; `emitted`: ids of a spout's emits;
-    `waived`: it said of an emit that it needs none.
+    emits whose task ids were not sent; `lists`: sent, and not seen by user code, `passed` of them before the
+    command; `emitted`: ids of a spout's emits; `waived`: it said of an emit that it needs none.
     `lazy`: it need not ack; `extra`: the open command has further members; `waited_ms`: how long it was silent inside
     the command; `listed`: task ids were sent in it; `surplus`: lists that no emit asked for.
 
@@ -220,6 +220,7 @@ class Conv(NamedTuple):
     raised: int = 0
     owing: int = 0
     lists: tuple[Any, ...] = ()
+    passed: int = 0
     emitted: tuple[Any, ...] = ()
     waived: bool = False
     lazy: bool = False

@@ -267,11 +267,11 @@ def user_code_is_called_for_a_command_behind_invalid_input(s: Owing) -> Due | st
 
 @SPOUT.duty(ids.SPOUT_LISTS_REACH_THEIR_EMIT, met_by="task ids")
 def a_spout_hands_task_ids_to_user_code(s: Owing) -> Due | str:
-    """A list of task ids (Spouts)."""
-    if not _is_known(s) or not s.conv.lists:
+    """A list of task ids (Spouts): a library that is waiting for its next command may read it then (S-42)."""
+    if not _is_known(s) or not s.conv.passed:
         return ""
     return Due(f"the task ids {shown(s.conv.lists[0])} did not reach user code",
-               forgive=lambda s: s._replace(conv=s.conv._replace(lists=())))  # fmt: skip
+               forgive=lambda s: s._replace(conv=s.conv._replace(lists=(), passed=0)))  # fmt: skip
 
 
 @SPOUT.duty(ids.ANSWERS_EACH_COMMAND, met_by="")

@@ -143,7 +143,9 @@ def observed(m: Case) -> Conv:
 def handed(m: Case) -> Conv:
     """User code was given task ids."""
     conv, at = m.conv, m.list_at
-    return conv if at < 0 else conv._replace(lists=conv.lists[:at] + conv.lists[at + 1 :])
+    if at < 0:
+        return conv
+    return conv._replace(lists=conv.lists[:at] + conv.lists[at + 1 :], passed=conv.passed - (at < conv.passed))
 
 
 BESIDE: dict[str, Any] = {"file": seen_file, "initialized": initialized, "observed": observed, "task ids": handed}

@@ -184,6 +184,7 @@ def _command(config: Config, conv: Conv, value: Mapping[str, Any]) -> Sent:
         extra=len(value) > 1 + (command in ("ack", "fail")),
         waited_ms=0,
         listed=False,
+        passed=len(conv.lists),
     )
     if command not in ("ack", "fail"):
         return Sent(after)
