@@ -7,7 +7,9 @@ for a fault.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hypothesis.strategies import SearchStrategy
 
@@ -59,6 +61,70 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         if client.life != SILENT or not client.every:
             writer.send(client.line, PLACES[0], receipt=writer.receipt())
     return writer.plan()
+
+
+class Rhythm(NamedTuple):
+    """A session: what it asks for, as in `_ASKED`, and how often it shows life, in ms (0: never), and how."""
+
+    asked: tuple[int, int] | None
+    every: int = 0
+    life: int = EOL
+
+
+POINTED: Sequence[Sequence[Rhythm]] = (
+    (
+        Rhythm((50, 200), 50),  # what it hears is no heart-beat of its own
+        Rhythm((200, 0), 150),  # one heart-beats
+        Rhythm(None),  # and the next one was not asked to
+        Rhythm((500, 0), 400, FRAME),
+        Rhythm((0, 300)),
+    ),
+    (
+        Rhythm((0, 0)),
+        Rhythm((300, 300), 200, FRAME),
+        Rhythm(None),
+        Rhythm((1000, 200), 800),
+        Rhythm((0, 500)),
+        Rhythm((100, 1000), 50),
+    ),
+)
+"""Sessions side by side that tell a rule from what it is easily taken for."""
+FINE_MS, LASTS_MS = 50, 2_000
+"""How finely time is told there, and for how long they go on: twice the interval and some is enough."""
+ROW = 0
+"""The place of the head number that chooses among them."""
+
+
+def pointed() -> SearchStrategy[Program]:
+    """A program is its head."""
+    return programs({"none": 1}, head=HEAD, most=0, least=0)
+
+
+def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Sessions in such rhythms, one opened behind the other."""
+    writer = Writer(config)
+    if config.version == "1.0":
+        return writer.plan()
+    rhythms = POINTED[program.head[ROW] % len(POINTED)]
+    lines = []
+    for place, rhythm in enumerate(rhythms):
+        extra = [] if rhythm.asked is None else [("heart-beat", f"{rhythm.asked[0]},{rhythm.asked[1]}")]
+        lines.append(writer.connect(place, extra=extra))
+    for at in range(FINE_MS, LASTS_MS + 1, FINE_MS):
+        writer.wait(FINE_MS)
+        for line, rhythm in zip(lines, rhythms, strict=True):
+            if rhythm.every and at % rhythm.every == 0:
+                _shows(writer, line, rhythm.life)
+    for line in lines:
+        writer.send(line, PLACES[0], receipt=writer.receipt())
+    return writer.plan()
+
+
+def _shows(writer: Writer, line: Line, life: int) -> None:
+    if life == FRAME:
+        writer.send(line, PLACES[0], when="now")
+    else:
+        writer.blurt(line, b"\n", when="now")
 
 
 def _client(writer: Writer, place: int, op: Op) -> _Client:

@@ -51,6 +51,11 @@ def _raw(s: Serving, ear: Ear, lines: bytes, body: bytes, when: str | None = Non
 def _undefined(s: Serving, ear: Ear, a: int, b: int) -> None:
     escape = _ESCAPES[a % len(_ESCAPES)]
     line = (b"k:x%by\n", b"k%b:x\n", b"k:%b\n", b"k:\\\\%b\n")[b % 4] % escape
+    if b & 4:  # in a RECEIPT, where a client looks at one header alone
+        s.send(b"asks", receipt=True, serve=False)
+        whole = (b"RECEIPT\nreceipt-id:", Ref("receipt", (0, s.version)), b"\n" + line + b"\n\0")
+        s.steps.append(SendBytes(0, whole, s.when))
+        return
     _raw(s, ear, line, b"#bad escape")
 
 

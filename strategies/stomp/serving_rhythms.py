@@ -82,14 +82,15 @@ def _ends_at_last(s: Serving) -> None:
 
 class Rhythm(NamedTuple):
     """What both ends can do and want, in ms, as in `BEATS` and `OURS`; how often the tester shows life, in ms (0: it
-    does not); whether it does so by the octets of a message, or the client sends meanwhile; and how long it goes on, in
-    ms: a client is late only when more than twice its time has passed, and some."""
+    does not); whether it does so by the octets of a message, or the client sends meanwhile, or waits for a RECEIPT; and
+    how long it goes on, in ms: a client is late only when more than twice its time has passed, and some."""
 
     asked: tuple[int, int]
     ours: tuple[int, int]
     every: int
     octets: bool = False
     sends: bool = False
+    waits: bool = False
     lasts: int = 1_600
 
 
@@ -104,6 +105,7 @@ POINTED: Sequence[Rhythm] = (
     Rhythm((0, 300), (0, 400), 0),
     Rhythm((0, 500), (4_294_967_295, 0), 0, lasts=600),  # twice that time is more than most clocks count to
     Rhythm((0, 500), (3_000_000_000, 0), 0, lasts=600),
+    Rhythm((200, 0), (0, 300), 0, waits=True),  # it beats on while it waits for an answer
 )
 FINE_MS, SENDS_MS = 50, (250, 700)
 """How finely time is told, and when the client sends."""
@@ -123,6 +125,8 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s.connect(more=b"heart-beat:%d,%d\n" % rhythm.ours, beats=rhythm.asked)
     s.serve()
     life = b"x" if rhythm.octets else b"\n"
+    if rhythm.waits:
+        s.send(b"held", receipt=True, serve=False)
     if rhythm.octets:
         _begins_slowly(s, s.subscribe(0, "auto"))
     for at in range(FINE_MS, rhythm.lasts + 1, FINE_MS):
@@ -133,5 +137,7 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
             s.send(b"now", when="now", serve=False)
     if rhythm.octets:
         _ends_at_last(s)
+    if rhythm.waits:
+        s.serve()
     s.end()
     return s.plan()
