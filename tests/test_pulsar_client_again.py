@@ -90,6 +90,15 @@ def test_all_that_the_application_wants_again_is_asked_for(said_then, blamed):
     assert verdict(*GIVEN, *WANTS, *said_then, END) == blamed
 
 
+@pytest.mark.parametrize("version", [0, 1, 2, 19])
+def test_who_cannot_ask_an_old_broker_for_messages_again_may_end_the_connection(version):
+    """P-93: below version 2 there is no command for it. Nobody may who was not told to, or who can ask."""
+    opened = [*subscribed(version), pushed(1), *taken(1)]
+    ended = Closed(0, "client", "eof")
+    assert ("PULSAR-KA-09" in verdict(*opened, *WANTS, ended, END)) is (version >= 2)
+    assert "PULSAR-KA-09" in verdict(*opened, ended, END)
+
+
 @pytest.mark.parametrize(
     ("call", "rule"), [(told("redeliver", consumer="c"), WANTED), (told("ack", consumer="c", ref="r1"), ACKED)]
 )

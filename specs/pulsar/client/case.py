@@ -73,7 +73,7 @@ class Ended(Case):
             return True
         if not keepalive and line.unanswered:
             return True
-        if line.misuse or line.over or state.left or state.doubt or state.distrusts:
+        if line.misuse or line.over or line.begged or state.left or state.doubt or state.distrusts:
             return True
         return not any(end.line == self.number and end.alive for end in state.endpoints) and not self.in_vain
 

@@ -20,7 +20,10 @@ def wanted_again(state: ClientState, topic: str) -> ClientState:
     given = {name.entry for _, name in state.refs.values()}
     for at, end in state.of_topic("consumer", topic):
         line = state.line(end.line)
-        if end.stage is not Stage.OPEN or min(line.speaks_version, line.announced) < ASKS_AGAIN:
+        if end.stage is not Stage.OPEN:
+            continue
+        if min(line.speaks_version, line.announced) < ASKS_AGAIN:
+            state = state.with_line(end.line, line._replace(begged=True))
             continue
         waiting = {each.name.entry for each in end.queue}
         wanted = frozenset((end.fresh & given) - state.wholly - waiting)

@@ -40,7 +40,8 @@ class Line(NamedTuple):
     PING had no PONG. `place`: the address that it leads to. `beside`: topics of producers and consumers that it asked
     for where nothing is judged any more, and `sought`: those that it looked up there, or whose partitions it asked
     for. `quit`: the client ended it, where all that it had asked for was answered, nothing was wrong, and neither a
-    Redirect nor partitions led it elsewhere."""
+    Redirect nor partitions led it elsewhere. `begged`: messages are wanted again on it, for which its version has no
+    command."""
 
     phase: Phase = NEW
     left: tuple[Phase, ...] = ()
@@ -62,6 +63,7 @@ class Line(NamedTuple):
     beside: frozenset[str] = frozenset()
     sought: frozenset[str] = frozenset()
     quit: bool = False
+    begged: bool = False
 
     @property
     def over(self) -> bool:
