@@ -107,6 +107,62 @@ def _what_was_not_acknowledged_comes_on_the_next_connection(d: Desk, how: int) -
     d.ack(ear, d.receive(ear))
 
 
+@_scene
+def _wanted_again_twice(d: Desk, how: int) -> None:
+    """What came again is wanted once more."""
+    ear = d.consumer("a", kind=("Shared", "Exclusive")[how % 2])
+    _, _, nth = d.ears[-1]
+    d.push(nth)
+    entry = d.entries
+    if how // 2 % 2:
+        d.push(nth)
+        d.ack(ear, [d.receive(ear), d.receive(ear)][1])
+    else:
+        d.receive(ear)
+    for _ in range(2):
+        d.redeliver(ear)
+        d.push_again(nth, entry)
+        key = d.receive(ear)
+    d.ack(ear, key)
+
+
+@_scene
+def _spoilt_behind_metadata_of_the_broker(d: Desk, how: int) -> None:
+    """Whoever reads past the one block looks at the checksum all the same."""
+    ear = d.consumer("a")
+    _, _, nth = d.ears[-1]
+    if d.config.profile == "modern":
+        young = Ref("asked-18", (d.at, "SUBSCRIBE", nth))
+        for check in ("good", "bad")[how % 2 :]:
+            d.push(nth, who=young, broker=b"\x08\x01\x10\x05", check=check, messages=how // 2 % 2 * 2)
+        if how % 2 == 0:
+            for _ in range(1 + how // 2 % 2):
+                d.receive(ear)
+    d.wait()
+    d.push(nth)
+    d.ack(ear, d.receive(ear))
+
+
+@_scene
+def _what_comes_for_one_that_was_closed(d: Desk, how: int) -> None:
+    """It is for nobody, whether it comes before the answer to CLOSE_CONSUMER or behind that."""
+    stays, goes = d.consumer("a"), d.consumer("b")
+    (_, _, first), (_, _, second) = d.ears
+    if how // 2 % 2:
+        d.push(second)
+        d.receive(goes)
+    d.ears.pop()
+    d.do("close", {"consumer": Ref("handle", goes)})
+    late = d.ear_id(second)
+    if how % 2:
+        d.push(second, who=late)
+    d.success("CLOSE_CONSUMER")
+    if how % 2 == 0:
+        d.push(second, who=late)
+    d.push(first)
+    d.ack(stays, d.receive(stays))
+
+
 # -- ids that are free again -------------------------------------------------------------------------------------------
 
 
