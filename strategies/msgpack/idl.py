@@ -216,6 +216,36 @@ _WITH_DEFAULT = {
 }
 
 
+def alikes() -> SearchStrategy[Program]:
+    """A program is its head."""
+    return programs({"none": 1}, head=1, most=0, least=0)
+
+
+def alike(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Documents of what is easily taken for the same, or for something that a document may not have."""
+    extensions, script = extensions_of(config.profile), Script(config, hurry=hurry)
+    rows = [text for name, text in _ALIKE if not name or name in extensions]
+    at = program.head[0] % len(rows)
+    for text in (*rows[at:], *rows[:at]):
+        script.ask(text)
+    return script.plan()
+
+
+_ALIKE = (
+    ("", f"service S{TAG}1: 1 {{\n  int f()\n}}\nservice S{TAG}: 11 {{\n  int f()\n}}\n"),
+    ("", f"service S{TAG}: 1 {{\n  int f()\n}}\nservice S{TAG}: 11 {{\n  int g()\n  int f()\n}}\n"),
+    ("", f"message M{TAG} {{\n  1: int a\n  33: int b\n  65: int c\n  64: int d\n  128: int e\n  257: int f\n}}\n"),
+    ("", f"message M{TAG}a {{\n  1: int f\n}}\nmessage M{TAG}A {{\n  1: M{TAG}a f\n}}\n"),
+    ("", f"message M{TAG} {{\n  1: int f\n  2: int F\n  3: int f_\n  4: int f1\n  5: int f11\n  11: int f111\n}}\n"),
+    ("", f"exception E{TAG} {{\n  5: int a\n  2: int b\n}}\nexception F{TAG} < E{TAG} {{\n  6: int c\n}}\n"),
+    ("", f"service S{TAG}: 0 {{\n  int f()\n}}\nservice S{TAG}: 1 {{\n  int f()\n  int F(1: int a)\n}}\n"),
+    ("td", f"typedef int T{TAG}\nmessage M{TAG} {{\n  1: T{TAG}? a\n  2: T{TAG} b\n  3: list<T{TAG}> c\n}}\n"),
+    ("if", (f"interface I{TAG}: 0 {{\n  int a()\n}}\nservice S{TAG}: 0 {{\n  implements I{TAG}: 0\n  int b()\n}}\n"
+            f"service S{TAG}: 1 {{\n  implements I{TAG}: 0\n  int b()\n  int c()\n}}\n")),
+)  # fmt: skip
+"""Such documents, and the extension that each needs."""
+
+
 def lines(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """A plain document with one fault whose line is asked for, below other lines of all kinds."""
     style, seed, which, other = program.head

@@ -33,16 +33,18 @@ _ONE = (
     "exception KeyNotFound < NotFound {\n  2: optional raw key\n}\n"
     "exception Deep < KeyNotFound {\n}\n"
     "exception DiskFullError {\n}\n"
+    "exception Gone < NotFound {\n}\n"
 )
 _OTHER = (
     "exception NotFound {\n  1: optional string message\n}\n"
     "exception KeyNotFound {\n  2: optional raw key\n}\n"
     "exception Deep < NotFound {\n}\n"
     "exception DiskFullError < KeyNotFound {\n}\n"
+    "exception Gone < NotFound {\n}\n"
 )
 EXCEPTIONS = (_ONE, _OTHER)
 """The exceptions of a document, the same names with one base or another."""
-THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
+THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError", "Gone")
 THROWS = ("NotFound, DiskFullError", "DiskFullError, KeyNotFound, NotFound", "NotFound", "KeyNotFound, DiskFullError")
 MOST_WRONG = 4
 """How many wrong values of one field are tried, one after the other."""
@@ -295,8 +297,11 @@ def _short(c: Caller, op: Op) -> None:
 
 
 def _assign(c: Caller, op: Op) -> None:
-    """A slot gets another behaviour while the server runs, and is called in this version and the newer ones."""
+    """A slot gets another behaviour while the server runs, and is called in this version and the newer ones; at times
+    before that as well."""
     scope, version, function = c.slot(*op.args)
+    if op.args[4] % 2:
+        c.call(c.form(function, scope, version))
     behaviour = ({"do": "tag"}, {"do": "default"}, {"do": "const", "value": f"late{op.args[4]}"})[op.args[3] % 3]
     c.steps.append(Control(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
     for other, functions in c.world.versions[c.world.scopes[scope][0]].items():
@@ -316,16 +321,20 @@ def _note(c: Caller, op: Op) -> None:
 
 
 def _throw(c: Caller, op: Op) -> None:
+    """One exception, or that and the next ones."""
     scope, version, function = c.slot(*op.args)
-    behaviour = thrown(THROWN[op.args[3] % 4])
-    c.steps.append(Control(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
-    c._ids += 1
-    c.steps.append(Say(0, request(c._ids, f"{function}:{scope}:{version}")))
+    for n in range(1 + op.args[4] % 3):
+        behaviour = thrown(THROWN[(op.args[3] + n) % len(THROWN)])
+        c.steps.append(Control(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
+        c._ids += 1
+        c.steps.append(Say(0, request(c._ids, f"{function}:{scope}:{version}")))
 
 
 def _meta(c: Caller, op: Op) -> None:
+    """The version of one scope, or of all of them."""
     scopes = [*c.world.scopes, "nothing"]
-    c.call("getVersion:_:0", scopes[op.args[0] % len(scopes)])
+    for n in range(len(scopes) if op.args[1] % 2 else 1):
+        c.call("getVersion:_:0", scopes[(op.args[0] + n) % len(scopes)])
 
 
 _SELECTORS = (

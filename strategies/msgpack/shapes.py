@@ -55,7 +55,7 @@ INT, STRING, INNER = Kind("int"), Kind("string"), Kind("N")
 PLAIN: Sequence[Kind] = (
     *(Kind(name) for name in ("int", "string", "int", "bool", *INTEGERS, "double", "float", "raw")),
     _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
-    _map("short", INT),
+    _map("short", INT), _map("raw", INT),
 )  # fmt: skip
 NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
@@ -152,10 +152,8 @@ class Shapes:
             return tuple(self.value(kind.of[0], dice, inside=True) for _ in range(_size(dice)))
         if kind.name == "map":
             size = _size(dice)
-            texts, most = ("k", "", "é", "K"), INTEGERS.get(kind.of[0].name, (0, 0))[1]
-            numbers = [number for number in (10, 9, 2, 1 << 30, 0) if number <= most]
-            keys = dice.shuffled(texts if kind.of[0].name == "string" else numbers)
-            keys += [type(keys[0])(n) for n in range(100, 100 + size)]
+            keys = dice.shuffled(_keys(kind.of[0].name))
+            keys += [str(n).encode() if kind.of[0].name == "raw" else type(keys[0])(n) for n in range(100, 100 + size)]
             return v.Map(tuple((key, self.value(kind.of[1], dice, inside=True)) for key in keys[:size]))
         if kind.name in self.messages:
             return tuple(self.message(dice, kind.name, inside=True))
@@ -267,6 +265,13 @@ class Shapes:
             members = self.messages[kind.name]
             return {each.name: self.told(value[each.number - self.base], each.kind) for each in members}
         return [self.told(part, kind.of[0]) for part in value] if isinstance(value, tuple) else value
+
+
+def _keys(name: str) -> Sequence[Any]:
+    """Keys of a map, by the type that they have."""
+    if name in INTEGERS:
+        return [number for number in (10, 9, 2, 1 << 30, 0) if number <= INTEGERS[name][1]]
+    return ("k", "", "é", "K") if name == "string" else (b"\xff", b"\xfe", b"", b"k")
 
 
 def too_large(dice: Dice) -> Change:

@@ -15,6 +15,7 @@ test_services = hunts(
     idl.legal,
     2,
 )
+test_alike = hunts("Documents of what is easily taken for the same.", idl.alikes(), idl.alike, 0.5)
 test_comments = hunts("Documents full of comments.", idl.documents(most=5), idl.commented)
 test_mutations = hunts("Documents with one fault, whichever.", idl.documents(most=3), idl.wrong, 4)
 test_faults_of_types = hunts(

@@ -13,12 +13,16 @@ from specs.rules import Due
 
 @BOOK.duty(f"{CALLS_AS_WRITTEN} {NOTIFIES_AS_WRITTEN}", met_by="request, notification")
 def sends_what_it_is_told_to_send(state: ClientState) -> Iterator[Due]:
-    """Request Message, Notification Message. A client may send when it waits for something, and not before (MP-25)."""
+    """Request Message, Notification Message. A client may send when it waits for something, and not before (MP-25); a
+    call may wait until others are answered (MP-27)."""
     waits = next((at for at, (op, _) in enumerate(state.told) if op in BLOCKING), None)
     if state.lost or waits is None:
         return
     later = frozenset(method for _, method in state.told[waits + 1 :])
+    opened = any(call.sent and not call.outcome and call.op != "notify" for call in state.calls)
     for call in state.calls:
+        if opened and call.op != "notify":
+            continue
         if not call.sent and not call.outcome and call.method not in later:
             rule = NOTIFIES_AS_WRITTEN if call.op == "notify" else CALLS_AS_WRITTEN
             yield Due(f"nothing was sent for {call.op} {call.method}", call, call.op, requirement=rule)
