@@ -114,6 +114,11 @@ def _error(t: Teller, op: Op) -> None:
     t.wait()
 
 
+def _own(method: str, form: int) -> Any:
+    """A result that belongs to a call, in one of several forms."""
+    return (("of", method), f"of {method}".encode(), v.Map((("of", method),)), f"of {method}")[form % 4]
+
+
 def _group(t: Teller, op: Op) -> None:
     """Several calls at once, answered in another order, awaited in a third."""
     _, which, style, a, b = op.args
@@ -127,7 +132,9 @@ def _group(t: Teller, op: Op) -> None:
     for n, method in enumerate(_shuffled(methods, a)):
         fails = (b >> n) & 1 and which & 16
         when = ("join" if n < count - 1 else "now") if which & 64 else ""  # what comes together is read together
-        t.answer(method, values.pick(ERRORS, b) if fails else None, None if fails else ("of", method), style, when)
+        plain = style & 32 and n == count - 1  # a call may well come to nothing
+        result = values.pick(RESULTS, b) if plain else _own(method, style // 8)
+        t.answer(method, values.pick(ERRORS, b) if fails else None, None if fails else result, style, when)
     for method in others:
         t.finish(method)
     t.wait()
