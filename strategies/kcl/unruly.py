@@ -136,6 +136,8 @@ def _wrong_status(w: Writer, how: int) -> None:
     wrong += [{"responseFor": other} for other in NAMES if other != name]
     # other letter case is the likeliest to be taken, by who compares without it
     wrong += [{"responseFor": name[:1].upper() + name[1:]}, {"responseFor": name.upper()}]
+    # and what begins with it by who does not look at all of it
+    wrong += [{"responseFor": name + more} for more in ("Requested", "s")]
     w.say(Message({"action": "status", **wrong[how // 8 % len(wrong)]}))
 
 
