@@ -7,7 +7,9 @@ from typing import Any
 
 from impls.references.pulsar.channel import Channel
 from impls.references.pulsar.client import Caller
-from impls.references.pulsar.receiving import Incoming, Receiver
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.framing import BROKER_METADATA, part
+from impls.references.pulsar.receiving import Id, Incoming, Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
 from impls.references.pulsar.wire import Message
 from tests.mutants.faults import without
@@ -65,7 +67,7 @@ class GoesOnFromTheFirstAnswer(Channel):
 
 # -- the scenes --------------------------------------------------------------------------------------------------------
 
-BATCHES, PART, ANEW, PENS, EARS, SECOND_OF_THREE, TWICE, NOT_READY = range(8)
+BATCHES, PART, ANEW, WANTED_TWICE, METADATA, CLOSED, PENS, EARS, SECOND_OF_THREE, TWICE, NOT_READY = range(11)
 """The scenes of `strategies.pulsar.serving_scenes`."""
 
 
@@ -114,6 +116,42 @@ class KnownOnTheNextConnection(Receiver):
     def redeliver(self) -> None:
         vars(self)["known"] = set()
         super().redeliver()
+
+
+@client("asked-for-but-once", "RED-09", history=True, program=scene(WANTED_TWICE))
+class AskedForButOnce(Receiver):
+    """What was asked for again is not asked for once more, though it came and was not acknowledged."""
+
+    def ask_again(self, messages: list[Message]) -> None:
+        known: set[Any] = vars(self).setdefault("asked", set())
+        wanted = messages or list(self.ids.values())
+        fresh = [each for each in wanted if (each["ledgerId"], each["entryId"]) not in known]
+        known |= {(each["ledgerId"], each["entryId"]) for each in wanted}
+        if fresh:
+            super().ask_again(fresh)
+
+
+@client("unchecked-behind-metadata", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
+        program=scene(METADATA, 1))  # fmt: skip
+class UncheckedBehindMetadata(Receiver):
+    """The checksum of a message behind metadata of the broker is not looked at."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        if rest[:2] == BROKER_METADATA:
+            block = part(rest).block
+            rest = b"\x0e\x01" + crc32c(block).to_bytes(4, "big") + block
+        return super().open_entry(found, body, rest)
+
+
+@client("late-ends-it", "REQ-04", level="SHOULD", accept="MSG-04 INV-CLIENT-07", history=True, program=scene(CLOSED))
+class LateEndsIt(Channel):
+    """A message for a consumer that was closed ends the connection, when it comes behind the answer."""
+
+    def serve(self, name: str, body: Message, rest: bytes) -> None:
+        if name == "MESSAGE" and body["consumer_id"] not in self.receivers:
+            self.end("a message for nobody")
+            return
+        super().serve(name, body, rest)
 
 
 @client("frees-a-producer-twice", "PROD-03", accept="SUB-04", history=True, program=scene(PENS))

@@ -10,7 +10,7 @@ from strategies.stomp import serving_rhythms
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-LARGER, BEHIND_SENDS, LONG = 1, 2, 8
+LARGER, BEHIND_SENDS, LONG, WAITING = 1, 2, 8, 10
 """Rhythms of `serving_rhythms.POINTED`."""
 
 
@@ -42,6 +42,21 @@ class NoBeatsBehindASend(Channel):
 
     def beat(self) -> None:
         if not self.sent:
+            super().beat()
+
+
+@mutant("no-beats-while-it-waits", "HB-11", pointed(WAITING))
+class NoBeatsWhileItWaits(Channel):
+    """No heart-beat is said while a RECEIPT is awaited."""
+
+    waits = False
+
+    def say(self, command: str, headers: Sequence[Header], body: bytes = b"") -> None:
+        super().say(command, headers, body)
+        self.waits = self.waits or any(name == "receipt" for name, _ in headers)
+
+    def beat(self) -> None:
+        if not self.waits:
             super().beat()
 
 

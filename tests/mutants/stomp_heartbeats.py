@@ -183,6 +183,34 @@ class NoMarginAndAnError(Session):
         self.fail("the client has been silent for too long")
 
 
+@mutant("beats-put-off-by-what-it-hears", "HB-04", _agreed("100,500", *[350] * 5, life="eol"))
+class BeatsPutOffByWhatItHears(Session):
+    """Whatever the client says puts the server's own heart-beat off."""
+
+    def beat_due(self) -> float:
+        return super().beat_due() + (self.heard - self.said if self.heard > self.said else 0)
+
+
+@plan
+def _one_behind_another(w: plans.Writer) -> None:
+    connect_with(w, w.bare(0), heart_beat="200,0")
+    w.wait()
+    connect_with(w, w.bare(1), heart_beat=None)
+    w.wait(1500)
+
+
+@mutant("beats-of-the-one-before", "HB-02", _one_behind_another, accept="HB-03 HB-08 HB-09 ERROR-07 ERROR-02")
+class BeatsOfTheOneBefore(Session):
+    """Who says nothing of heart-beats is held to what the session before has asked for."""
+
+    def agree_on_beats(self, frame: Frame) -> None:
+        super().agree_on_beats(frame)
+        if "heart-beat" in frame.first:
+            vars(self.server)["kept_beat"] = self.beat_in
+        else:
+            self.beat_in = vars(self.server).get("kept_beat", 0)
+
+
 mutant("eol-breaks-frame", "HB-07", _agreed("500,0", 300, 300, life="eol", ask=True), accept="FRAME-03")(
     "An EOL that comes alone is kept in front of the next command.", on(Parser, "_skip_eols").instead(lambda: True)
 )
