@@ -45,6 +45,16 @@ class RestOfAReadLost(Caller):
             super().message(value)
 
 
+mutant("nil-is-cancelled", "CLI-02", told("group", 0, 0, 32))(
+    "A call that was not waited for and comes to nil counts as one that was cancelled.",
+    on(Caller, "message").takes(
+        value=lambda self, value: (
+            [*value[:2], "cancelled", None]
+            if isinstance(value, list) and value[0] == 1 and value[2:] == [None, None] and len(self.open) == 1
+            else value
+        )
+    ),
+)
 mutant("short-rest-of-responses-lost", "FRAG-01", told("straddle", 0, 0, 0, 1), accept="CLI-01 CLI-03")(
     "Up to three octets behind a whole response in one read are thrown away.",
     on(Caller, "received").takes(data=lambda self, data: data if self.reader.midway else without_short_rest(data)),

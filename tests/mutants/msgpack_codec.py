@@ -99,6 +99,19 @@ class KeysAlike(Decoding):
         )
 
 
+@mutant("keys-alike-at-both-ends", "01", asks_for(v.Map((("value-001-name", 1), ("value-002-name", 2)))), accept="12")
+class KeysAlikeAtBothEnds(Decoding):
+    """Keys are kept by their size and by how they begin and end."""
+
+    def pairs(self, items: list[Any]) -> Any:
+        known: dict[Any, Any] = {}
+        found = super().pairs(items)
+        return Pairs(
+            (known.setdefault((len(key), key[:4], key[-2:]), key) if isinstance(key, str) else key, value)
+            for key, value in found
+        )
+
+
 @mutant("behind-errors", "04", behind_an_error, accept="01")
 class BehindErrors(Codec):
     """The number behind what was refused is one too large."""

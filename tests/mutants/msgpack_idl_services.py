@@ -140,6 +140,18 @@ class OrderedVersions(Checker):
         super().collect(part)
 
 
+@mutant("name-and-version-run-together", "SVC-03", service("int f()", head="S1: 1") + service("int f()", head="S: 11"),
+        accept="SVC-02 SVC-05")  # fmt: skip
+class NameAndVersionRunTogether(Checker):
+    """Services are kept by their name with the version behind it."""
+
+    def c_service(self, part: Part) -> None:
+        super().c_service(part)
+        mine = f"{part.word.text}{part.version}"
+        if any(f"{name}{version}" == mine and name != part.word.text for name, version in self.services):
+            self.complain("dup-version", "it is there already", part.word)
+
+
 mutant("large-versions", "SVC-03", service(head="S: 100"), accept="SVC-01 SVC-02 APP-01 SVC-08")(
     "Versions have one digit.",
     on(Checker, "collect").before(

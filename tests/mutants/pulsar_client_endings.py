@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.pulsar.channel import Channel
-from impls.references.pulsar.client import Caller
 from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.client import Caller
 from impls.references.pulsar.framing import BROKER_METADATA, part
 from impls.references.pulsar.receiving import Id, Incoming, Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
