@@ -143,17 +143,6 @@ class UncheckedBehindMetadata(Receiver):
         return super().open_entry(found, body, rest)
 
 
-@client("late-ends-it", "REQ-04", level="SHOULD", accept="MSG-04 INV-CLIENT-07", history=True, program=scene(CLOSED))
-class LateEndsIt(Channel):
-    """A message for a consumer that was closed ends the connection, when it comes behind the answer."""
-
-    def serve(self, name: str, body: Message, rest: bytes) -> None:
-        if name == "MESSAGE" and body["consumer_id"] not in self.receivers:
-            self.end("a message for nobody")
-            return
-        super().serve(name, body, rest)
-
-
 @client("frees-a-producer-twice", "PROD-03", accept="SUB-04", history=True, program=scene(PENS))
 class FreesAProducerTwice(Caller):
     """The id of a producer that was closed is free for two."""
