@@ -110,7 +110,7 @@ def legal(a: int, b: int) -> Any:
     if which == 5:
         return tuple(pick(FLOATS, b + 4 * n) for n in range(6))
     if which == 6:
-        return pick(TEXTS[:-2], b) if b < 96 else ended(b - 96)
+        return pick(TEXTS[:-2], b) if b < 96 else with_odd_ends(b - 96)
     if which == 7:
         return pick(BINARIES[:-2], b)
     if which == 8:
@@ -131,7 +131,7 @@ def legal(a: int, b: int) -> Any:
     return (pick(SIMPLE, b), pick(FLOATS, b), pick(TEXTS[:9], b), pick(BINARIES[:8], b), pick(INTEGERS, b))
 
 
-def ended(number: int) -> str:
+def with_odd_ends(number: int) -> str:
     """A text, short or long, with something odd at one of its ends, or at both."""
     odd, form = pick(ODD_ENDS, number), number // len(ODD_ENDS)
     length, (before, behind) = (1, 40, 300)[form % 3], ((odd, ""), ("", odd), (odd, odd))[form // 3 % 3]

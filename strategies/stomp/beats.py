@@ -63,6 +63,52 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     return writer.plan()
 
 
+def _client(writer: Writer, place: int, op: Op) -> _Client:
+    asked, life, form, does, version = op.args
+    wanted = _ASKED[(asked + place) % len(_ASKED)]
+    extra = [] if wanted is None else [("heart-beat", f"{wanted[0]},{wanted[1]}")]
+    claimed = writer.version
+    if version % 4 == 3 and "1.1" in writer.config.supports:  # 1.2 took heart-beats from it as they are
+        writer.version = min(claimed, "1.1")
+    command = "STOMP" if form & 12 == 12 and writer.version == "1.2" else "CONNECT"
+    line = writer.connect(place, command=command, extra=extra)
+    writer.version = claimed
+    client = _Client(line, wanted[0] if wanted else 0, (life + place) % 4, form)
+    if (does + place) % 3 == 1:
+        writer.subscribe(client.line, PLACES[1], receipt=writer.receipt())
+        writer.send(client.line, PLACES[1], receipt=writer.receipt())
+    elif (does + place) % 3 == 2:
+        writer.send(client.line, PLACES[0])
+    if client.life == OCTETS and client.every:
+        writer.features.add("pieces")
+        writer.blurt(client.line, b"SEND\ndestination:", PLACES[0], b"\nk:%d\nslow:" % writer.fresh())
+    return client
+
+
+def _tick(writer: Writer, client: _Client) -> None:
+    """A tick has passed: show life when half the interval is over, or, now and then, just before all of it is."""
+    client.shown += TICK_MS
+    late = client.form & 2 and client.life == EOL and client.every > 2 * TICK_MS
+    if not client.every or client.shown < (client.every - TICK_MS if late else client.every // 2):
+        return
+    client.shown = 0
+    eol = b"\r\n" if client.form & 1 and client.line.version == "1.2" else b"\n"
+    _shows(writer, client.line, client.life, eol * (1 + client.form % 3))
+
+
+def _shows(writer: Writer, line: Line, life: int, eols: bytes = b"\n") -> None:
+    """A sign of life."""
+    if life == EOL:
+        writer.blurt(line, eols, when="now")
+    elif life == FRAME:
+        writer.send(line, PLACES[0], when="now")
+    elif life == OCTETS:
+        writer.blurt(line, b"x", when="now")
+
+
+# -- what a rule is easily taken for -----------------------------------------------------------------------------------
+
+
 class Rhythm(NamedTuple):
     """A session: what it asks for, as in `_ASKED`, and how often it shows life, in ms (0: never), and how."""
 
@@ -118,48 +164,3 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     for line in lines:
         writer.send(line, PLACES[0], receipt=writer.receipt())
     return writer.plan()
-
-
-def _shows(writer: Writer, line: Line, life: int) -> None:
-    if life == FRAME:
-        writer.send(line, PLACES[0], when="now")
-    else:
-        writer.blurt(line, b"\n", when="now")
-
-
-def _client(writer: Writer, place: int, op: Op) -> _Client:
-    asked, life, form, does, version = op.args
-    wanted = _ASKED[(asked + place) % len(_ASKED)]
-    extra = [] if wanted is None else [("heart-beat", f"{wanted[0]},{wanted[1]}")]
-    claimed = writer.version
-    if version % 4 == 3 and "1.1" in writer.config.supports:  # 1.2 took heart-beats from it as they are
-        writer.version = min(claimed, "1.1")
-    command = "STOMP" if form & 12 == 12 and writer.version == "1.2" else "CONNECT"
-    line = writer.connect(place, command=command, extra=extra)
-    writer.version = claimed
-    client = _Client(line, wanted[0] if wanted else 0, (life + place) % 4, form)
-    if (does + place) % 3 == 1:
-        writer.subscribe(client.line, PLACES[1], receipt=writer.receipt())
-        writer.send(client.line, PLACES[1], receipt=writer.receipt())
-    elif (does + place) % 3 == 2:
-        writer.send(client.line, PLACES[0])
-    if client.life == OCTETS and client.every:
-        writer.features.add("pieces")
-        writer.blurt(client.line, b"SEND\ndestination:", PLACES[0], b"\nk:%d\nslow:" % writer.fresh())
-    return client
-
-
-def _tick(writer: Writer, client: _Client) -> None:
-    """A tick has passed: show life when half the interval is over, or, now and then, just before all of it is."""
-    client.shown += TICK_MS
-    late = client.form & 2 and client.life == EOL and client.every > 2 * TICK_MS
-    if not client.every or client.shown < (client.every - TICK_MS if late else client.every // 2):
-        return
-    client.shown = 0
-    eol = b"\r\n" if client.form & 1 and client.line.version == "1.2" else b"\n"
-    if client.life == EOL:
-        writer.blurt(client.line, eol * (1 + client.form % 3), when="now")
-    elif client.life == FRAME:
-        writer.send(client.line, PLACES[0], when="now")
-    elif client.life == OCTETS:
-        writer.blurt(client.line, b"x", when="now")
