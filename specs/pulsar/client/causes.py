@@ -206,17 +206,19 @@ def what_is_of_nobody_was_not_passed_over(case: Case) -> str:
 
 
 def _harm(case: Case) -> str:
-    unknown = Oddity.UNKNOWN_REQUEST
-    return unknown.row if unknown in case.state.tried else HARMLESS
+    return next((each.row for each in NOT_MINDED if each in case.state.tried), HARMLESS)
 
 
-@HUNG_UP.cause(f"{Oddity.UNKNOWN_REQUEST.row} {HARMLESS}", could=lambda case: case.state.odd, which=_harm)
-def an_answer_to_nothing_did_harm(case: Case) -> Named | str:
-    """An answer to an unknown request id does no harm (follows from the seed). Who gives the broker up that says one is
-    only advised against it: docs/ambiguities.md, P-49."""
+NOT_MINDED = (Oddity.UNKNOWN_REQUEST, Oddity.NO_CONSUMER)
+
+
+@HUNG_UP.cause(" ".join((*(each.row for each in NOT_MINDED), HARMLESS)), could=lambda case: case.state.odd, which=_harm)
+def what_is_for_nothing_did_harm(case: Case) -> Named | str:
+    """An answer to an unknown request id, or a MESSAGE for no consumer, does no harm (follows from the seed). Who gives
+    the broker up that says one is only advised against it: docs/ambiguities.md, P-49."""
     if not _hung(case) or not _hung(case).odd:
         return ""
-    rows = [each.row for each in (Oddity.UNKNOWN_REQUEST, Oddity.NO_CONSUMER) if each in case.state.tried]
+    rows = [each.row for each in NOT_MINDED if each in case.state.tried]
     also = tuple(name for name in (HARMLESS, *rows) if name != _harm(case))
     why = "the client closed the connection over something that it should ignore"
     return Named(_harm(case), why, also=also, level="SHOULD")
