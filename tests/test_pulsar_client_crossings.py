@@ -209,7 +209,8 @@ def test_a_consumer_of_a_client_is_meant_by_number_or_by_topic(name, which, foun
 
 
 @pytest.mark.parametrize(("answered", "permits", "found"), [
-    (False, 9, ("fail", "PULSAR-MSG-04")), (True, 9, ("pass", "PULSAR-INV-CLIENT-07")), (False, 0, ("pass", "PULSAR-INV-CLIENT-07")),
+    (False, 9, ("fail", "PULSAR-MSG-04")), (True, 9, ("pass", "PULSAR-INV-CLIENT-07")),
+    (False, 0, ("pass", "PULSAR-INV-CLIENT-07")),
 ])  # fmt: skip
 def test_nobody_may_hang_up_over_a_message_that_crosses_the_end_of_its_consumer(answered, permits, found):
     """It is the broker's right to say it: P-49. One behind the answer, or without a permit, it has no right to say. A
