@@ -187,9 +187,10 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
 
 
 def context(later: bool = True) -> dict[str, Any]:
-    """A topology: task 3 is the child's, 1 and 2 are before it, the others behind it. Not `later`: as before 0.10."""
+    """A topology: task 3 is the child's, four tasks of two components are before it, the others behind it. Not `later`:
+    as before 0.10."""
     tasks = {"1": "words", "2": "numbers", "3": "child", "4": "counter", "5": "__acker"}
-    tasks |= {"9": "counter", "2147483647": "counter"}
+    tasks |= {"6": "numbers", "7": "words", "9": "counter", "2147483647": "counter"}
     found: dict[str, Any] = {"task->component": tasks, "taskid": 3}
     if later:
         fields = {"default": ["tag", "value"], "second": ["tag", "value"], "third": ["tag", "value"]}

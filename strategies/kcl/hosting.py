@@ -40,6 +40,8 @@ ANYHOW = ORDER | ESCAPE | WIDE | CUTS
 ENDS = ("ZOMBIE", "TERMINATE")
 LONG_MS = 600
 """How long a child works behind a checkpoint at times."""
+FINAL_MS = 1500
+"""How long a slow child works in the final action at times."""
 
 
 class Writer:
@@ -184,11 +186,11 @@ def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStra
     return programs(kinds, head=HEAD, most=most, least=0)
 
 
-def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
-    """The plan that a program means; total, and pure."""
+def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW, final_ms: int = 0) -> Plan:
+    """The plan that a program means; total, and pure. In half of them the final action takes `final_ms`."""
     w = Writer(config, hurry=hurry)
     write(w, program, ways)
-    finish(w, program.head)
+    finish(w, program.head, 0 if program.head[3] % 2 else final_ms)
     return w.plan()
 
 
@@ -293,7 +295,7 @@ def _error(op: Op, serial: int) -> str | None:
     return texts.RAISED[(op.args[2] + serial) % len(texts.RAISED)] if (op.args[1] >> serial) % 2 else None
 
 
-def finish(w: Writer, head: Sequence[int]) -> None:
+def finish(w: Writer, head: Sequence[int], work_ms: int = 0) -> None:
     """The end that the head asks for."""
     reason = ENDS[head[0] % len(ENDS)]
     w.wait(0)
@@ -304,6 +306,9 @@ def finish(w: Writer, head: Sequence[int]) -> None:
         named = w.numbers and (not w.config.wire.rich or head[0] // 16 % 2)
         for _ in range(1 + head[0] // 32 % 3):
             w.checkpoint(w.numbers[-1] if named else None)
+    if work_ms:
+        w.wait(0)
+        w.wait(work_ms)
     w.status()
     if head[0] // 4 % 4 == 3:
         w.wait(30)
@@ -319,5 +324,5 @@ RECORDS = _aim({"batch": 24, "empty": 3, "many": 1})
 CHECKPOINTS = _aim({"checkpoint": 18, "batch": 3, "empty": 3, "request": 3, "many": 1})
 TALK = _aim({"junk": 5, "stderr": 2, "batch": 1})
 FRAMING = _aim({"batch": 2, "checkpoint": 3}, ways=ANYHOW)
-SLOW = _aim({"slow": 3, "batch": 1}, most=4)
+SLOW = Aim(sessions({"slow": 3, "batch": 1}, most=4), partial(interpret, ways=0, final_ms=FINAL_MS))
 ENDINGS = _aim({"batch": 1, "request": 1}, most=2)

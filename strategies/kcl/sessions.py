@@ -35,6 +35,9 @@ ENDS = ("ZOMBIE", "TERMINATE", "TERMINATE", "ZOMBIE", "eof", "eof-working", "eof
 ANYHOW = ORDER | ESCAPE | WIDE | MEMBERS | CUTS
 LONG_MS = 260
 """A pause that is long for a program and short for a run: now and then one goes by with no action, or no answer."""
+AT_WORK_MS = 900
+"""How long slow user code works: longer than is waited for it where it is not waited for to the end, and less than a
+child may be silent in the quickest of tests."""
 RAISES_ONE_IN = 8
 MANY, BIG = 40, 1 << 16
 """Records of a large batch; octets of a large record, which may be four times that."""
@@ -115,14 +118,14 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         told.append({"op": "print", "text": texts.PRINTS[how % len(texts.PRINTS)]})
         if key % 4 == 3:
             told.append({"op": "print", "text": texts.PRINTS[-1 - more % len(texts.PRINTS)]})
+    if op.kind == "slow":
+        told += [{"op": "sleep", "ms": AT_WORK_MS}, {"op": "checkpoint", "at": None}]
     if op.kind in ("checkpoint", "mixed"):
         for n in range(1 + how % 3):
             told.append({"op": "checkpoint", "at": _at(w, more + n)})
             errors.append(texts.ERRORS[(key + n) % len(texts.ERRORS)] if (data >> n) % 2 else None)
-        if size % 16 == 15:
-            told.insert(
-                0, {"op": "sleep", "ms": (3, 60)[data % 8 == 7]}
-            )  # who does not wait for user code is done before it
+        if size % 16 == 15:  # who does not wait for user code is done before it
+            told.insert(0, {"op": "sleep", "ms": (3, 60)[data % 8 == 7]})
     if op.kind == "mixed":
         if more % 2:
             told.append({"op": "stderr", "text": "e\n"})
@@ -136,6 +139,8 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         records[spot] = w.script(told, texts.key(0))
         _renumber(w, records)
     w.batch(records, ways)
+    if op.kind == "slow":
+        w.wait(AT_WORK_MS)  # nobody is asked to answer meanwhile
     w.answers(errors, ways, withhold_ms=(3, LONG_MS)[more % 64 == 41] if more % 16 == 9 else 0)
 
 
@@ -178,5 +183,6 @@ def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
 RECORDS = _aim({"batch": 24, "empty": 3, "rest": 3, "many": 1})
 CHECKPOINTS = _aim({"checkpoint": 18, "batch": 3, "empty": 3, "mixed": 3, "many": 1})
 OUTPUT = _aim({"print": 6, "mixed": 3})
+SLOW = Aim(programs({"slow": 1}, head=HEAD, most=1), partial(interpret, ways=0))
 FRAMING = _aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
 ENDINGS = _aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)

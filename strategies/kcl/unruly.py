@@ -136,8 +136,9 @@ def _wrong_status(w: Writer, how: int) -> None:
     wrong += [{"responseFor": other} for other in NAMES if other != name]
     # other letter case is the likeliest to be taken, by who compares without it
     wrong += [{"responseFor": name[:1].upper() + name[1:]}, {"responseFor": name.upper()}]
-    # and what begins with it by who does not look at all of it
+    # and what begins with it by who does not look at all of it; one of these names is that of another action
     wrong += [{"responseFor": name + more} for more in ("Requested", "s")]
+    wrong += [{"responseFor": "shutdownRequested"}] * (4 if name == "shutdown" else 0)
     w.say(Message({"action": "status", **wrong[how // 8 % len(wrong)]}))
 
 
@@ -301,18 +302,21 @@ def _ignores_the_end(w: Writer, how: int) -> None:
     w.exit(how % 2)
 
 
-@misuse("INV-HOST-19")
+@misuse("INV-HOST-19", weight=2)
 def _flood(w: Writer, how: int) -> None:
     _batch(w)
     w.wait(0)
-    if how % 3 == 0:
+    if how % 4 == 0:
         w.junk(b"x" * (5 << 20))
-    elif how % 3 == 1:
+    elif how % 4 == 1:
         w.do("stderr", 3 << 20)
     w.status(now=True)
     w.final("ZOMBIE")
+    if how % 4 == 3:
+        w.wait(0)
+        w.do("stderr", 3 << 20)
     w.status()
-    if how % 3 == 2:
+    if how % 4 == 2:
         for _ in range(20):
             w.junk(b"y" * 20_000, now=True)
     w.exit()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ORDERED = ("b", "c", "a", "aa", "d")
 """Consumer names of which everybody says which is the first."""
 SHARED, FAILOVER = 1, 2
+GONE_MS = 30
+"""After this long most brokers have noticed that a connection has ended; what is asked for then is refused anyway."""
 
 
 def three(w: Writer, op: Op, aim: Aim) -> None:
@@ -109,4 +111,32 @@ def _producers(w: Writer, op: Op, topic: str) -> None:
     w.settle()
 
 
-_SCENES: Sequence[Callable[[Writer, Op, str], None]] = (_subscriptions, _masters, _sharers, _producers)
+def _heirs(w: Writer, op: Op, topic: str) -> None:
+    """What a connection has given up, another one has: the name of a producer, and the place of the only consumer. Then
+    the first connection ends, and a third one asks for the same."""
+    first, second = w.line(0), w.line(1)
+    pen, ear = w.pen(first, topic, 0, "heir"), w.ear(first, topic, "s")
+    w.settle()
+    w.close_pen(pen)
+    _goes(w, ear)
+    pen, ear = w.pen(second, topic, op.args[2] % 3, "heir"), w.ear(second, topic, "s", 0, op.args[3] % 3)
+    w.flow(ear, 20)
+    w.send(pen)
+    w.settle()
+    w.hang(0)
+    w.wait(GONE_MS)
+    third = w.line(0)
+    w.pen(third, topic, op.args[4] % 3, "heir")
+    third.pens.pop()
+    w.pongs()
+    w.settle()
+    w.ear(third, topic, "s", 0, op.args[4] % 3, keep=False)
+    w.pongs()
+    w.settle()
+    w.send(pen)
+    w.settle()
+
+
+_SCENES: Sequence[Callable[[Writer, Op, str], None]] = (_subscriptions, _masters, _sharers, _producers, _heirs)
+HEIRS = _SCENES.index(_heirs)
+"""The number of that scene."""

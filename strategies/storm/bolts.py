@@ -166,10 +166,14 @@ def _op(session: Session, op: Op) -> None:
     elif op.kind == "many":
         _many(session, op)
     elif op.kind == "raise":
+        if e % 4 == 2 and not session.open:
+            session.open.append(_coming(w))
+            w.script([])
         w.script(
             [
                 *(session.emit(b + n, texts.nth(d, n), texts.nth(c, n)) for n in range(a % 3)),
                 *([{"op": ("ack", "fail")[c % 2]}] if e % 4 == 1 else []),
+                *(session.settled(b, ("ack", "fail")[c % 2]) if e % 4 == 2 else []),
                 {"op": "raise"},
                 {"op": "ack"},
             ]

@@ -34,6 +34,8 @@ WAITED_OUT = 14
 """The number of an op, of 128, behind whose command the timeout is waited out."""
 OFTEN, MANY_STEPS = 240, 12
 """From which number on user code does many things in one next, and how many at most."""
+REPLAYED = 4_000_000
+"""The id that user code emits when one fails: from the second time on it is the one that has failed."""
 
 
 def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
@@ -43,20 +45,30 @@ def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStra
 
 class Scripts:
     """What user code is told, and which message ids it will have emitted: `known` in their order, `free` the places of
-    those that were neither acked nor failed, `settled` those that were and may be emitted again."""
+    those that were neither acked nor failed, `settled` those that were and may be emitted again. With `replays`, user
+    code emits an id whenever one fails."""
 
-    def __init__(self, w: Writer) -> None:
+    def __init__(self, w: Writer, *, replays: bool = False) -> None:
         self.w = w
+        self.replays = replays
         self.names = self.twins = 0
         self.known: list[Any] = []
         self.free: list[int] = []
         self.settled: list[Any] = []
 
-    def settle(self, which: int) -> Ref:
+    def settle(self, which: int, command: str) -> Ref:
         """The id emitted in that place is acked or failed."""
         self.free.remove(which)
-        self.settled.append(self.known[which])
+        if self.known[which] != REPLAYED:
+            self.settled.append(self.known[which])
+        if self.replays and command == "fail":
+            self.emitted(REPLAYED)
         return Ref("emitted", which)
+
+    def one(self, which: int, command: str) -> int:
+        """The place of an id in flight. While the one that is emitted for each fail is, no other fails."""
+        replayed = [place for place in self.free if self.known[place] == REPLAYED] if command == "fail" else []
+        return (replayed or self.free)[which % len(replayed or self.free)]
 
     def next(self, op: Op) -> list[Mapping[str, Any]]:
         """The steps of one next."""
@@ -128,9 +140,11 @@ class Scripts:
         self.known.append(name)
         return name
 
-    def again(self, what: int, *, raises: bool) -> list[Mapping[str, Any]]:
+    def again(self, what: int, *, raises: bool, replays: bool = False) -> list[Mapping[str, Any]]:
         """What is done for each ack, or each fail."""
         told: list[Mapping[str, Any]] = []
+        if replays:
+            told.append({"op": "emit", "tuple": [f"replayed{what}"], "id": REPLAYED})
         if what % 4 in (1, 3):
             told.append({"op": "emit", "tuple": [f"again{what}", texts.value(what)], "stream": "second"})
         if what % 8 > 4:  # with nothing of its own
@@ -152,7 +166,7 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     """The setup and the ops."""
     head = program.head
     w.first = head[2] // 8
-    scripts = Scripts(w)
+    scripts = Scripts(w, replays=head[4] % 4 == 2)
     told, commands = _commands(scripts, program.ops, w.config.has("x-activate"))
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
@@ -160,7 +174,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     if any(name and _waits_out(op) for _, op, name, _ in commands):
         conf |= TOLD
     conf["wireproof.on_ack"] = scripts.again(head[4], raises=head[4] // 16 == RAISING_ACKS)
-    conf["wireproof.on_fail"] = scripts.again(head[4] // 4, raises=head[4] // 16 == RAISING_FAILS)
+    fails = head[4] // 16 == RAISING_FAILS
+    conf["wireproof.on_fail"] = scripts.again(head[4] // 4, raises=fails, replays=scripts.replays)
     w.setup(conf, folder=head[3] // 8, later=head[3] % 4 != 3)
     for serial, op, name, more in commands:
         w.ways = Ways(bits, head[2] + serial)
@@ -190,12 +205,14 @@ def _commands(scripts: Scripts, ops: Sequence[Op], lively: bool) -> tuple[list[l
                 commands.append((serial, op._replace(args=(0, 0, n, 0, 0)), "next", {}))
                 if any("id" in step for step in steps):
                     if (op.args[3] >> n % 8) % 2:
-                        name = scripts.settle(place)
-                        commands.append((serial, Op("many"), ("ack", "fail")[op.args[4] % 2], {"id": name}))
+                        # the places of all of them are known already: no other id is emitted between them
+                        command = "ack" if scripts.replays else ("ack", "fail")[op.args[4] % 2]
+                        name = scripts.settle(place, command)
+                        commands.append((serial, Op("many"), command, {"id": name}))
                     place += 1
         elif op.kind in ("ack", "fail"):
             if scripts.free:
-                name = scripts.settle(scripts.free[op.args[0] % len(scripts.free)])
+                name = scripts.settle(scripts.one(op.args[0], op.kind), op.kind)
                 commands.append((serial, op, op.kind, {"id": name}))
         elif op.kind == "turn":
             if lively:

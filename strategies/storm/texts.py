@@ -165,7 +165,8 @@ OWN_STREAMS = (None, "default", "second", "Third \u00e4", None)
 """Streams of what children emit. Hosts know those of a topology: they are given plainer ones."""
 TASKS = (9, 4, 2147483647)
 """To whom a child may emit: tasks of the component that gets its streams (`specs.storm.bundle.context`)."""
-COMPONENTS = (("words", 1), ("numbers", 2), ("words", 1))
+COMPONENTS = (("words", 1), ("numbers", 2), ("words", 7), ("numbers", 6))
+"""Where tuples come from. As many as are no divisor of the number of streams: any stream comes from any of them."""
 FOLDERS = ("pids", "a b", "ä日本", 'it\'s "here"', "x" * 100, "-rf", "a;b&c$d")
 """Names of directories for process ids."""
 NEAR: tuple[tuple[str, int], ...] = (

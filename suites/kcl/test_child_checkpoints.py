@@ -9,3 +9,6 @@ DISCIPLINES = ("lock-step",)
 test_checkpoints = hunts(
     "Requests granted, refused and left waiting.", sessions.CHECKPOINTS.programs, sessions.CHECKPOINTS.interpret, 2
 )
+test_slow_user_code = hunts(
+    "User code works for almost a second.", sessions.SLOW.programs, sessions.SLOW.interpret, 0.5
+)

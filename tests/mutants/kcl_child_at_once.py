@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from impls.references.kcl.child import Child, Need, Running, Switches
 from impls.references.kcl.memory import Children, Session
 from impls.references.kcl.wire import parse
 from specs.kcl.bundle import last
+from strategies.kcl.sessions import AT_WORK_MS
 from strategies.kcl.writer import CUTS, Ways, Writer
 from tests.mutants.kcl_kit import CHECKPOINT, child
 
@@ -165,3 +166,30 @@ class SecondInitializeAnsweredTwice(Child):
             yield from self.status("initialize")
         else:
             yield from super().dispatch(line)
+
+
+def _slow(w: Writer) -> None:
+    w.batch([w.script([{"op": "sleep", "ms": AT_WORK_MS}, CHECKPOINT])])
+    w.wait(AT_WORK_MS)
+    w.answers([None])
+
+
+@child("impatient-status", "REC-08", _slow, accept="STAT-03 CHECKPOINT-02")
+class ImpatientStatus(Child):
+    """The status is said when user code has worked for 800 ms, whether it is done or not."""
+
+    early = False
+
+    def obey(self, step: Mapping[str, Any]) -> Running:
+        if step.get("op") != "sleep" or step["ms"] < 800:
+            yield from super().obey(step)
+            return
+        yield Need(800)
+        yield from super().status("processRecords")
+        self.early = True
+        yield Need(step["ms"] - 800)
+
+    def status(self, action: str) -> Running:
+        early, self.early = self.early, False
+        if not early:
+            yield from super().status(action)

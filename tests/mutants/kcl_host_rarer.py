@@ -297,3 +297,24 @@ class ArmedByACheckpoint(_Clocked):
         super().pass_time(ms)
         if self.armed and self.silent_ms > 400 and not self.closed:
             self.fail("the child hangs")
+
+
+def _slow_end(w: Writer) -> None:
+    w.final("ZOMBIE")
+    w.wait(0)
+    w.wait(1500)
+    w.status()
+    w.exit()
+
+
+host("a-second-for-the-end", "TIME-02", _slow_end, sessions=_Timed, accept="INV-HOST-17")(
+    "A child that works for longer than 1.2 s in the final action has failed.",
+    on(_Clocked, "pass_time").after(
+        lambda self: self.fail("the child hangs"),
+        when=lambda self: (
+            self.action not in (None, "", "initialize", "processRecords", "shutdownRequested")
+            and not self.closed
+            and self.silent_ms > 1200
+        ),
+    ),
+)

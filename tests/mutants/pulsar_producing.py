@@ -8,6 +8,9 @@ from impls.references.pulsar.reference import Broker, Producer, Session, Topic
 from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
+from strategies.common import Op
+from strategies.pulsar.aimed import THREES
+from strategies.pulsar.several import HEIRS, three
 from strategies.pulsar.writer import Writer
 from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
@@ -44,6 +47,26 @@ class NameFreeElsewhere(Session):
         if name in topic.producers and topic.producers[name].session is not self:
             del topic.producers[name]
         return super().new_producer(body, topic)
+
+
+def inherited(w: Writer) -> None:
+    """A name goes from one connection to another; the first one ends."""
+    three(w, Op("three", (HEIRS, 0, 0, 0, 0)), THREES)
+
+
+@mutant("names-go-with-who-had-them", "PROD-09", inherited, accept="INV-BROKER-25", history=True)
+class NamesGoWithWhoHadThem(Session):
+    """When a connection ends, all names are free that its producers have ever had."""
+
+    def on_lost(self) -> None:
+        for topic, name in vars(self).get("had", ()):
+            topic.producers.pop(name, None)
+        super().on_lost()
+
+    def new_producer(self, body: Message, topic: Topic) -> Producer:
+        made = super().new_producer(body, topic)
+        vars(self).setdefault("had", []).append((topic, made.name))
+        return made
 
 
 @mutant("refusal-frees-the-name", "PROD-09", producers("p", "p", "p", slots=2), accept="INV-BROKER-25", history=True)

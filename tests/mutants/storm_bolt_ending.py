@@ -12,7 +12,7 @@ from impls.references.storm.wire import BadMessage, parse
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer
 from tests.mutants.faults import on
-from tests.mutants.storm_kit import ACK, RAISE, both, child, emit, plain, told
+from tests.mutants.storm_kit import ACK, RAISE, both, child, emit, plain, settle, told
 
 child("bolt-deaf", "END-01", plain(1), level="SHOULD", smoke=False)(
     "The end of STDIN changes nothing.", on(Bolt, "at_end").skips()
@@ -131,3 +131,14 @@ class RaiseForgets(Bolt):
             self.skip = False
             return
         super().process(message)
+
+
+@child("bolt-raises-behind-the-ack-of-another", "INV-CHILD-15", both(told(), told(settle("ack", 0), RAISE)),
+       accept="BOLT-09")  # fmt: skip
+class RaisesBehindTheAckOfAnother(Bolt):
+    """A tuple is not failed whose user code has settled another one before it raised."""
+
+    def settle(self, op: str, name: Any) -> None:
+        super().settle(op, name)
+        if op == "ack":
+            self.done.update(one.name for one in self.running)

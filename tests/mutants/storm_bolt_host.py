@@ -305,3 +305,12 @@ host("host-queue-of-six", "BOLT-01", _at_once, switches=HostSwitches(lag_ms=5), 
     "Six tuples may wait to be written; what comes then is lost.",
     on(BoltHost, "send").skips(when=lambda self, message: len(self.queue) >= 6 and "tuple" in message),
 )
+
+
+@host("host-task-of-its-component", "BOLT-02", both(give(1), give(2, origin=10)), accept="BOLT-01")
+class TaskOfItsComponent(BoltHost):
+    """Which task a tuple comes from is remembered by its component and stream."""
+
+    def tuple(self, call: dict[str, Any]) -> None:
+        tasks = vars(self).setdefault("tasks", {})
+        super().tuple({**call, "task": tasks.setdefault((call["comp"], call["stream"]), call["task"])})

@@ -206,3 +206,28 @@ class FailsOnce(Spout):
     def sync(self) -> None:
         if not self.silent:
             super().sync()
+
+
+@child(
+    "spout-replay-is-settled", "SPOUT-03",
+    following("next", "fail", "ack", fail=Ref("emitted", 0), ack=Ref("emitted", 1)),
+    conf={**script([emit(1, id="a")]), "wireproof.on_fail": [emit(2, id="a")]}, accept="SPOUT-16",
+)  # fmt: skip
+class ReplayIsSettled(Spout):
+    """An id that user code emits again when it fails is taken for settled: its next ack or fail reaches nobody."""
+
+    failing: Any = None
+    replayed: Any = None
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        if step.get("id") is not None and step["id"] == self.failing:
+            self.replayed = self.failing
+        return super().emitted(step, name)
+
+    def callback(self, command: str, message: dict[str, Any]) -> Callback:
+        name = message.get("id") if command in ("ack", "fail") else None
+        if name is not None and name == self.replayed:
+            self.replayed = None
+            return
+        self.failing = name if command == "fail" else None
+        yield from super().callback(command, message)

@@ -187,3 +187,23 @@ host("host-ids-of-31-bits", "SPOUT-12", command({"id": 4294967296}), accept="SPO
         lambda found: {"id": found["id"] & 0x7FFFFFFF} if type(found.get("id")) is int else found
     ),
 )
+
+
+def _changed(w: Writer) -> None:
+    w.call("next")
+    w.wait()
+    w.emit([1])
+    w.wait()
+    w.task_ids(2, now=True)
+    w.emit([2])
+    w.sync()
+
+
+@host("host-list-of-the-command", "SPOUT-07", _changed)
+class ListOfTheCommand(SpoutHost):
+    """Which tasks get a tuple is looked up when a command is sent, for all emits in its answer."""
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if isinstance(message, dict):
+            self.looked_up = list(self.task_ids)
+        super().send(list(self.looked_up) if isinstance(message, list) else message, rank)
