@@ -86,3 +86,27 @@ def _begun(value: Any, limit: int) -> Any:
     if isinstance(value, Mapping):
         return {_begun(key, limit): _begun(item, limit - 1) for key, item in islice(value.items(), limit)}
     return [_begun(item, limit - 1) for item in value[:limit]] if isinstance(value, list) else value
+
+
+AROUND = 24
+"""How many characters of a text are told where another one begins to differ."""
+
+
+def apart(due: Any, got: Any, place: str = "") -> str:
+    """Where two values that are not the same begin to differ, for a sentence. Texts are told in ASCII: characters that
+    look alike, or cannot be printed, are told apart."""
+    if isinstance(due, (list, tuple)) and isinstance(got, (list, tuple)):
+        at = next((n for n, (a, b) in enumerate(zip(due, got, strict=False)) if not same(a, b)), None)
+        if at is not None:
+            return apart(due[at], got[at], f"{place}[{at}]")
+        return f"{place or 'the list'} has {len(got)} values, not {len(due)}"
+    if isinstance(due, Mapping) and isinstance(got, Mapping):
+        name = next(each for each in (*due, *got) if not (each in due and each in got and same(due[each], got[each])))
+        inside = f"{place}[{name[:AROUND]!a}]"
+        if name in due and name in got:
+            return apart(due[name], got[name], inside)
+        return f"{inside} is {'missing' if name in due else 'not due'}"
+    if isinstance(due, str) and isinstance(got, str):
+        at = next((n for n, (a, b) in enumerate(zip(due, got, strict=False)) if a != b), min(len(due), len(got)))
+        return f"{place} is {got[at : at + AROUND]!a} from its character {at} on, not {due[at : at + AROUND]!a}"
+    return f"{place or 'it'} is {shown(got)}, not {shown(due)}"

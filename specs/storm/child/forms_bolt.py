@@ -17,7 +17,7 @@ from specs.storm.child.causes import VALUES
 from specs.storm.child.forms import ids_of_one_emit_come_in_any_order
 from specs.storm.machine import BoltPhase
 from specs.storm.states import Misuse
-from specs.storm.values import is_direct, is_number, same, shown
+from specs.storm.values import apart, is_direct, is_number, same, shown
 
 form, excuse, tried = BOLT.form, BOLT.excuse, BOLT.tried
 RUNS = (BoltPhase.RUN, BoltPhase.DEAF)
@@ -145,7 +145,7 @@ def the_values_are_those_of_user_code(m: Case) -> str:
     if m.told.kind is not Emits.VALUES:
         return ""
     told, got = _due(m).values, m.emit.values
-    return f"user code emits {shown(told, 160)}, on the wire is {shown(got, 160)}"
+    return f"user code emits {shown(told, 160)}, on the wire is {shown(got, 160)}: {apart(told, got)}"
 
 
 def _due(m: Case) -> Any:

@@ -16,7 +16,7 @@ from specs.storm.child.causes import VALUES
 from specs.storm.child.forms import ids_of_one_emit_come_in_any_order
 from specs.storm.machine import SpoutPhase
 from specs.storm.states import Misuse
-from specs.storm.values import is_direct, is_number, shown
+from specs.storm.values import apart, is_direct, is_number, shown
 
 form, excuse = SPOUT.form, SPOUT.excuse
 IDLE, BUSY, DEAF = SpoutPhase.IDLE, SpoutPhase.BUSY, SpoutPhase.DEAF
@@ -246,7 +246,8 @@ def the_values_are_those_of_user_code(m: Case) -> str:
     """The values of a tuple may be any JSON (Spouts; S-17)."""
     if m.told.kind is not Emits.VALUES:
         return ""
-    return f"user code emits {shown(_due(m).values, 160)}, on the wire is {shown(m.emit.values, 160)}"
+    told, got = _due(m).values, m.emit.values
+    return f"user code emits {shown(told, 160)}, on the wire is {shown(got, 160)}: {apart(told, got)}"
 
 
 @form(ids.SPOUT_STREAM, on="emit", when=(BUSY,), if_=_told)

@@ -9,7 +9,7 @@ from specs.storm import ids
 from specs.storm.host.book import BOLT_HOST, BOTH, SPOUT_HOST
 from specs.storm.host.case import Case, Commands, Lists, Tuples
 from specs.storm.machine import NO_COMMAND_BEFORE_THE_SYNC, BoltPhase, SpoutPhase
-from specs.storm.values import is_number, same, shown
+from specs.storm.values import apart, is_number, same, shown
 
 form = BOTH.form
 RUN, IDLE = BoltPhase.RUN, SpoutPhase.IDLE
@@ -133,7 +133,8 @@ def a_tuple_has_the_values_that_were_given(m: Case) -> str:
         return f"the tuple {shown(m.get('tuple'))} was given to nobody, or once only"
     if m.given[0] is not Tuples.OTHER:
         return ""
-    return f"a tuple is {shown(m.get('tuple'), 160)}, given was {shown(m.conv.waiting[0].values, 160)}"
+    due, got = m.conv.waiting[0].values, m.get("tuple")
+    return f"a tuple is {shown(got, 160)}, given was {shown(due, 160)}: {apart(due, got)}"
 
 
 # -- heartbeats --------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from specs.storm.host.causes import CULPRITS, VALUES
 from specs.storm.host.forms import BEATS
 from specs.storm.machine import SETUP_COMES_FIRST
 from specs.storm.states import Row
-from specs.storm.values import same, shown
+from specs.storm.values import apart, same, shown
 
 form = BOTH.form
 
@@ -146,7 +146,8 @@ def the_values_of_an_emit_are_those_that_the_child_said(m: Case) -> str:
         return f"{_what(m)}, which the child did not say, or once only"
     if m.shown[0] is not Shown.VALUES:
         return ""
-    return f"emitted is {shown(m.what.get('tuple'), 160)}, the child said {shown(m.due.values, 160)}"
+    due, got = m.due.values, m.what.get("tuple")
+    return f"emitted is {shown(got, 160)}, the child said {shown(due, 160)}: {apart(due, got)}"
 
 
 @form(f"{ids.BOLT_STREAM} / {ids.SPOUT_STREAM}", on="emit", if_=_emitted)
