@@ -42,6 +42,16 @@ def test_1_0_leaves_the_body_of_subscribe_free():
     assert verdict(*session("1.1"), frame, receipt)[1] == [("INV-31", "SHOULD")]
 
 
+def test_a_disconnect_with_a_body_may_be_refused():
+    """STOMP 1.2, Body: a frame that must have none. One without it gets its RECEIPT before the close."""
+    end = Closed(0, "server")
+    for version in ("1.1", "1.2"):
+        odd = client("DISCONNECT", ("receipt", "r"), body=b"x")
+        assert [level for _, level in verdict(*session(version), odd, end)[1] if level != "SHOULD"] == []
+        found, names = verdict(*session(version), client("DISCONNECT", ("receipt", "r")), end)
+        assert (found, [name for name, _ in names]) == ("fail", ["DISC-03"])
+
+
 def test_headers_of_1_0_are_ascii():
     frame = client("SEND", ("destination", TOPIC), ("a", "é"), ("receipt", "r"))
     error = server("ERROR", ("message", "no"))

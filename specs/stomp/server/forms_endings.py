@@ -238,10 +238,11 @@ def _owing(case: Case) -> Pending | None:
 
 
 def _kept_from_it(case: Case) -> bool:
-    """Something before the DISCONNECT, or behind it, may have ended the connection."""
+    """Something before the DISCONNECT, or behind it, may have ended the connection, or the DISCONNECT itself, which has
+    a body, say."""
     owing = _owing(case)
     return case.conn.said_after_end or any(
-        p is not owing and (p.call is not None or p.early) for p in case.conn.pending
+        p.call is not None or (p.early and p is not owing) for p in case.conn.pending
     )
 
 
