@@ -9,7 +9,9 @@ from impls.driver.link import MemoryTransport
 from impls.references.pulsar.client_memory import Client
 from impls.references.pulsar.reference import Broker
 from impls.references.pulsar.subscription import Subscription
+from impls.references.pulsar.topic import Topic
 from specs.plan import Ref
+from specs.pulsar.frames import draft
 from strategies.common import Op, Program
 from strategies.pulsar import aimed, oddities, scenes, serving
 from strategies.pulsar.writer import Writer
@@ -106,6 +108,35 @@ def part_again(w, permits=100):
     w.wait()
 
 
+EARLIEST = {"initialPosition": 1}
+
+
+def begins_at_the_oldest(w):
+    """Three subscriptions, of which two begin at the oldest message; the first was there before the second message."""
+    line = w.line()
+    pen = w.pen(line, "t")
+    w.send(pen)
+    w.settle()
+    w.ear(line, "t", "waits")
+    w.send(pen)
+    for name in ("one", "two"):
+        w.flow(w.ear(line, "t", name, **EARLIEST), 10)
+        w.settle()
+    w.wait()
+
+
+def sought_twice(w):
+    """A subscription is moved on past some messages, and then to the oldest."""
+    line, ear, pen = ready(w, sends=4)
+    for at in (Ref("pushed", (ear.line, ear.id, 2)), scenes.EARLIEST):
+        w.settle()
+        w.say(line, draft("SEEK", consumer_id=ear.id, request_id=w.request(line), message_id=at))
+        scenes._back(w, line, ear)
+        ear = line.ears[-1]
+    w.send(pen)
+    w.wait()
+
+
 def idle(w):
     ready(w, sends=1)
     w.wait(3000)
@@ -117,6 +148,8 @@ def idle(w):
         (batches, {"ack_sets": "all"}),  # the messages of a batch that are left are named though it is all of them
         (part_again, {"part_permits": "all"}),  # and it may use permits for all of the batch, or for what is left; P-40
         (part_again, {"part_permits": "left"}),
+        # it may drop what every subscription is done with, and what came when there was none; P-95
+        *[(play, {"keeps": keeps}) for play in (begins_at_the_oldest, sought_twice) for keeps in ("all", "needed")],
         (idle, {"keepalive_ms": 500}),  # how long it waits for a sign of life nobody has said
     ],
 )
@@ -132,3 +165,12 @@ def test_a_batch_uses_no_more_permits_than_it_has_messages(cost, monkeypatch):
     monkeypatch.setattr(Subscription, "cost", lambda self, at, entry: counted(self, at, entry) + 40)
     breaches = must_fail(played(lambda w: part_again(w, 129), part_permits=cost))
     assert any({"PULSAR-FLOW-04", "PULSAR-E2E-01"} & {each.requirement, *each.also} for each in breaches), breaches
+
+
+def test_a_broker_keeps_what_one_subscription_needs(monkeypatch):
+    """The second message is held for the first subscription: those that begin at the oldest must get it (P-95)."""
+    monkeypatch.setattr(Topic, "drop", lambda self: setattr(self, "first", len(self.entries)))
+    breaches = must_fail(played(begins_at_the_oldest, keeps="needed"))
+    assert breaches
+    breaches = must_fail(played(sought_twice, keeps="needed"))
+    assert any("PULSAR-SEEK-01" in (each.requirement, *each.also) for each in breaches), breaches

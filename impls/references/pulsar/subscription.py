@@ -77,7 +77,8 @@ class Subscription:
 
     def rewind_to(self, start: int) -> None:
         """Everything before `start` counts as acknowledged, everything else as never pushed."""
-        self.mark = self.fresh = start
+        self.topic.drop()
+        self.mark = self.fresh = max(start, self.topic.first)
         self.acked: set[int] = set()
         self.left: dict[int, int] = {}  # the batch indexes that are not acknowledged, as bits
         self.pending: dict[int, Consumer] = {}
@@ -158,6 +159,7 @@ class Subscription:
             self.again.pop(self.mark, None)
             self.mark += 1
         self.fresh = max(self.fresh, self.mark)
+        self.topic.drop()
 
     def ack_upto(self, at: int) -> None:
         """An entry and everything before it is done with."""

@@ -74,6 +74,7 @@ class Switches:
     exclusive_count: bool = switch(False, True)  # redelivery_count beside Shared
 
     # What the text leaves open
+    keeps: str = switch("all", "needed")  # needed: not what every subscription is done with, nor what came without one
     acks: str = switch("at-once", "late")  # late: overtaken by REDELIVER, CLOSE_CONSUMER and the end
     ack_unpushed: str = switch("ignore", "ack")
     early_flow: str = switch("drop", "honour")  # FLOW before the SUCCESS of its SUBSCRIBE

@@ -86,6 +86,7 @@ class Topic:
         self.broker = broker
         self.name = name
         self.entries: list[Entry] = []
+        self.first = 0  # where the first entry is that was not dropped
         self.size = 0
         self.ledger = broker.new_ledger()
         self.next_entry = 0
@@ -126,7 +127,14 @@ class Topic:
         self.entries.append(entry)
         self.size += len(block)
         self.broker.note_stored(self, len(block))
+        self.drop()
         return entry
+
+    def drop(self) -> None:
+        """Drop what no subscription needs any more, where a broker does."""
+        if self.broker.switches.keeps == "needed":
+            needed = min((each.mark for each in self.subscriptions.values()), default=len(self.entries))
+            self.first = max(self.first, needed)
 
     def find(self, message_id: Message) -> int | None:
         """Where the entry with this id is."""

@@ -380,7 +380,8 @@ def _no_more(state: State, number: int, request: Request, body: Any) -> State:
 
 def _sought(state: State, number: int, request: Request, body: Any) -> State:
     """Behind the position everything must come again that was not acknowledged. What was, or is older than the
-    subscription, the broker need not have any more; whether what is there itself comes nobody says."""
+    subscription, the broker need not have any more; whether what is there itself comes nobody says. What the position
+    has passed is done with as if it were acknowledged (P-95)."""
     sub = None if request.extra is None else state.subs.get(request.extra[0])
     if sub is None:
         return state
@@ -392,7 +393,8 @@ def _sought(state: State, number: int, request: Request, body: Any) -> State:
             entry.fate is Fate.STORED and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id > position)
         )
         need = state.clock if after and place.again is Again.SOUGHT else place.need
-        places[at] = place._replace(need=need, sought=0)
+        acked = place.acked if after else place.acked or "maybe"
+        places[at] = place._replace(need=need, sought=0, acked=acked)
     return state.put_sub(where, sub._replace(places=places))
 
 
