@@ -6,8 +6,9 @@ import pytest
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
+from impls.references.pulsar.asked import Refused
 from impls.references.pulsar.client_memory import Client
-from impls.references.pulsar.reference import Broker
+from impls.references.pulsar.reference import Broker, Session
 from impls.references.pulsar.subscription import Subscription
 from impls.references.pulsar.topic import Topic
 from specs.plan import Ref
@@ -174,3 +175,38 @@ def test_a_broker_keeps_what_one_subscription_needs(monkeypatch):
     assert breaches
     breaches = must_fail(played(sought_twice, keeps="needed"))
     assert any("PULSAR-SEEK-01" in (each.requirement, *each.also) for each in breaches), breaches
+
+
+def five(w):
+    """Five producers of a topic on three connections, five consumers of a subscription, and a long name."""
+    for n in range(5):
+        w.pen(w.line(n % 3), "t", n)
+    for n in range(5):
+        w.ear(w.line(n % 3), "t", "s", SHARED, n)
+    w.pen(w.line(), "n" * 120)
+    w.lookup(w.line(), "n" * 120)
+    w.wait()
+
+
+@pytest.mark.parametrize(("room", "musts"), [(4, False), (3, True)])
+def test_a_broker_may_have_room_for_four(room, musts, monkeypatch):
+    """P-94: of a producer, a consumer, and a topic whose name has more than a hundred characters."""
+    made, joined = Session.new_producer, Session.subscription_for
+
+    def producer(self, body, topic):
+        if len(topic.producers) >= room or "nnn" in topic.name:
+            raise Refused("ProducerBusy", "no room")
+        return made(self, body, topic)
+
+    def consumer(self, body, topic):
+        there = topic.subscriptions.get(body["subscription"])
+        if there is not None and len(there.consumers) >= room:
+            raise Refused("ConsumerBusy", "no room")
+        return joined(self, body, topic)
+
+    monkeypatch.setattr(Session, "new_producer", producer)
+    monkeypatch.setattr(Session, "subscription_for", consumer)
+    recording = played(five)
+    names = {each.breach.requirement for each in recording.judgement.faults}
+    assert names
+    assert bool(must_fail(recording)) == musts

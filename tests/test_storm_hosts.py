@@ -209,3 +209,16 @@ def test_a_next_without_activate_is_blamed_where_that_is_claimed():
     asked = [("call", {"op": "next"}), ("host", {"command": "next"})]
     assert blamed(judge(STORM.model, config, host("spout-host", *lively, *asked), "spout-host")) == {}
     assert blamed(judge(STORM.model, config, host("spout-host", *asked), "spout-host")) == {"EXT-02": "MUST"}
+
+
+@pytest.mark.parametrize(("size", "rules"), [(70_000, set()), (60_000, {"SPOUT-13"})])
+def test_a_message_that_is_too_long_for_a_host_is_a_failure(size, rules):
+    """S-43: 64 KiB must be taken. Where all that was said has shown, it was taken."""
+    said = {"command": "emit", "id": "x" * size, "tuple": ["t1"], "stream": "default"}
+    begin = host("spout-host", ("call", {"op": "next"}), ("host", {"command": "next"}), ("child", said))
+    gave_up = Fact(0, "spout-host", "failed", {"why": "too long"})
+    assert blamed(judged("spout-host", *begin, gave_up)).keys() == rules
+    shown = {"tuple": ["t1"], "id": "x" * size, "stream": "default"}
+    taken = (("emit", shown), ("host", [7]), ("child", SYNC), ("sync", {}))
+    after = host("spout-host", *taken, pid=False)[2:]
+    assert blamed(judged("spout-host", *begin, *after, gave_up))

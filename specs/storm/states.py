@@ -291,14 +291,14 @@ class HostConv(NamedTuple):
     given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
     `lived`: the child took a good part of it and spoke.
 
-    `failing`: it must give up, because of this; `maybe`: it may; `failed`: it has. `odd`: the task of an emit that is
-    none. `skipped`: what else was done beside the messages, or in their place. `stopped`: the child stands still, and
-    what is sent to it is not seen, of which `unread` octets were asked for since;
-    `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended,
-    `closing`: its caller is done with it, `gone`: the child's process is seen to have ended. `waited`: the process id
-    has come, and nothing was sent since; `answered`: a sync has, likewise. `active`: a spout was activated.
-    `unneeded`: an emit said that it needs no task ids; `last`: the last command of the child. `muted`: its STDIN was
-    ended; `partial`: octets came that are no whole message.
+    `failing`: it must give up, because of this; `maybe`: it may; `big`: it may, since a message was long; `failed`: it
+    has. `odd`: the task of an emit that is none. `skipped`: what else was done beside the messages, or in their place.
+    `stopped`: the child stands still, and what is sent to it is not seen, of which `unread` octets were asked for
+    since; `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended, `closing`: its caller is
+    done with it, `gone`: the child's process is seen to have ended. `waited`: the process id has come, and nothing was
+    sent since; `answered`: a sync has, likewise. `active`: a spout was activated. `unneeded`: an emit said that it
+    needs no task ids; `last`: the last command of the child. `muted`: its STDIN was ended; `partial`: octets came that
+    are no whole message.
     """
 
     phase: Phase = NEW["bolt"]
@@ -331,6 +331,7 @@ class HostConv(NamedTuple):
     lived: bool = False
     failing: Row | None = None
     maybe: Row | None = None
+    big: bool = False
     failed: bool = False
     odd: Any = None
     skipped: tuple[Row, ...] = ()

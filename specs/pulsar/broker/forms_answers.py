@@ -13,6 +13,7 @@ from specs.pulsar.broker.causes_missing import OPENS_AT_ONCE
 from specs.pulsar.broker.duties import ACTIVE, END_OF_TOPIC, ONE_ANSWER
 from specs.pulsar.broker.effects_subscriptions import message_id
 from specs.pulsar.broker.forms_connection import it_may_ask_for_patience
+from specs.pulsar.broker.room import is_scarce
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import TALKING, Phase
 from specs.pulsar.memory import PORT
@@ -25,6 +26,8 @@ BAD_NAME = 17
 """The error InvalidTopicName."""
 NUMBERS = "PULSAR-PART-05"
 DEFINITE = "PULSAR-LOOK-06"
+MAY_BE_TOO_MUCH = ("PRODUCER", "SUBSCRIBE", "LOOKUP", "PARTITIONED_METADATA")
+"""Requests that may ask for more than a broker has room for."""
 form = BOOK.form
 
 # -- what nobody asked -------------------------------------------------------------------------------------------------
@@ -105,25 +108,42 @@ def _freed(case: Case) -> bool:
     return producer is not None and bool(producer.wanted) and (producer.topic, producer.wanted) in case.before.cut
 
 
-@form(OPENS_AT_ONCE, on="answers", if_=_freed, freed_by=(it_may_ask_for_patience,))
+@form(OPENS_AT_ONCE, on="answers", if_=_freed, unless=is_scarce, freed_by=(it_may_ask_for_patience,))
 def what_a_lost_connection_had_is_free(case: Case) -> str | Broken:
     """The loss of a connection frees its producers and consumers."""
     failed, error = case.failed
     return f"{case.request.asked.kind} was refused long after the connection was lost: error {error}" if failed else ""
 
 
+def _is_sure(case: Case) -> bool:
+    return not case.request.doubtful
+
+
 def _succeeds(asked: Asked) -> None:
     @form(asked.requirement, on="answers", during=asked.name, also=" ".join(asked.beside),
-          if_=lambda case: not case.request.doubtful, freed_by=(it_may_ask_for_patience,))  # fmt: skip
+          if_=_is_sure, unless=is_scarce, freed_by=(it_may_ask_for_patience,))  # fmt: skip
     def what_is_right_is_done(case: Case) -> str | Broken:
         """What is asked for and possible succeeds; a broker may ask for some patience."""
-        failed, error = case.failed
-        if not failed:
-            return ""
-        # a name would not have helped; who has named this broker knows that the topic is here, but that may change
-        busy = asked is Asked.SUBSCRIBE_NAMELESS and error == BUSY
-        return Broken(f"{asked.kind} was refused: error {error}",
-                      requirement=Asked.SUBSCRIBE.requirement if busy else "")  # fmt: skip
+        return _undone(asked, case)
+
+    if asked.kind not in MAY_BE_TOO_MUCH:
+        return
+
+    @form(asked.requirement, on="answers", during=asked.name, level="SHOULD", also=" ".join(asked.beside),
+          if_=lambda case: _is_sure(case) and is_scarce(case), freed_by=(it_may_ask_for_patience,))  # fmt: skip
+    def there_is_room_for_it(case: Case) -> str | Broken:
+        """The text names no limits: to refuse more than a few, or a long name, is a recommendation missed (P-94)."""
+        return _undone(asked, case)
+
+
+def _undone(asked: Asked, case: Case) -> str | Broken:
+    failed, error = case.failed
+    if not failed:
+        return ""
+    # a name would not have helped; who has named this broker knows that the topic is here, but that may change
+    busy = asked is Asked.SUBSCRIBE_NAMELESS and error == BUSY
+    return Broken(f"{asked.kind} was refused: error {error}",
+                  requirement=Asked.SUBSCRIBE.requirement if busy else "")  # fmt: skip
 
 
 def _fails(asked: Asked) -> None:

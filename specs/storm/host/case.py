@@ -221,7 +221,7 @@ class Case:
             return GivesUp.MUST
         if conv.left:
             return GivesUp.LEFT
-        if conv.maybe is not None:
+        if conv.maybe is not None or conv.big:
             return GivesUp.MAY
         if conv.skipped and not (conv.effects and conv.skipped[-1] in (Row.STDERR, Row.SYNC, Row.PID)):
             return GivesUp.NO_REASON  # where an effect is missing, that is the likelier cause

@@ -18,6 +18,8 @@ from specs.storm.states import Config, Expected, HostConv, Live, Row
 from specs.storm.values import is_direct, is_number, same, shown, stream_of, wants_ids
 
 TIMEOUT = "topology.subprocess.timeout.secs"
+BIG = 1 << 16
+"""A message with a text of more octets than this may be too much for a host (S-43)."""
 ERROR = 4
 """The level of a log that tells of an error (x-loglevel)."""
 
@@ -50,7 +52,15 @@ def heard(config: Config, conv: HostConv, frame: Message | Text) -> Iterator[Hea
         row = Row.OTHERS if "tuple" in frame.value or "id" in frame.value else Row.NO_COMMAND
         yield _fails(conv, row, f"{shown(dict(frame.value))} has no command")
     else:
-        yield _commanded(config, conv._replace(last=frame.command), frame.value)
+        held_up = conv.big and bool(conv.effects or conv.lists or conv.logs)  # nothing shows yet that it was taken
+        big = held_up or _is_big(frame.value)
+        yield _commanded(config, conv._replace(last=frame.command, big=big), frame.value)
+
+
+def _is_big(value: Mapping[str, Any]) -> bool:
+    values = value.get("tuple")
+    texts = (*value.values(), *(values if isinstance(values, list) else ()))
+    return any(isinstance(text, str) and 4 * len(text) > BIG and len(text.encode()) > BIG for text in texts)
 
 
 def _fails(conv: HostConv, row: Row, why: str, **more: Any) -> Heard:

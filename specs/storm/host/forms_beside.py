@@ -75,7 +75,9 @@ def _rows(m: Case) -> list[Row]:
     """What the child did that must not have this effect."""
     maybe = m.conv.maybe
     if m.action in _ENDINGS:
-        return [maybe] if maybe is not None and (m.action == "passes over" or m.gives_up is GivesUp.MAY) else []
+        if m.action == "gives up" and m.gives_up is GivesUp.MAY:
+            return [maybe or Row.FLOOD]
+        return [maybe] if maybe is not None and m.action == "passes over" else []
     rows = [Row.CUT] if Row.CUT in m.conv.skipped else [m.row] if m.row is not None else []
     return (
         rows if m.shown[0] in (Shown.MISTAKEN, Shown.NONSENSE) or rows[:1] in ([Row.NO_UTF8], [Row.ODD_NUMBER]) else []
