@@ -258,6 +258,19 @@ def test_status_of_what_came_instead_of_an_answer_is_counted_as_forgiven():
     assert [fault.breach.requirement for fault in again.faults] == ["KCL-CHECKPOINT-15"], "it is done once"
 
 
+@pytest.mark.parametrize(("instead", "blamed"), [(True, []), (False, ["KCL-CHECKPOINT-02"])])
+def test_what_came_instead_of_an_answer_may_ask_for_a_checkpoint(instead, blamed):
+    """A library that makes a checkpoint behind each batch asks for one inside that batch, too (K-41)."""
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    asks, granted = ({"action": "checkpoint", "checkpoint": "1"} for _ in range(2))
+    talk = [("host", {"action": "initialize", "shardId": "s"}), ("child", _status("initialize")), ("host", batch)]
+    talk += [("child", asks), ("host", batch if instead else granted), ("child", _status("processRecords"))]
+    talk += [("child", asks), ("host", granted), ("child", _status("processRecords"))]
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    found = judge(KCL.model, config, [Said(0, by, Message(members)) for by, members in talk], "child")
+    assert [fault.breach.requirement for fault in found.faults][:1] == blamed
+
+
 @pytest.mark.parametrize("seen", [True, False])
 def test_what_user_code_was_called_for_was_not_dropped(seen):
     """K-41: the status of a batch that came instead of an answer has the name of the one that was open."""

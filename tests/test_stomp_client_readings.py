@@ -390,3 +390,19 @@ def test_an_error_in_place_of_a_receipt_is_no_success():
     assert blamed(*asked, about_it, OK) == [("CLI-03", None)]
     assert blamed(*asked, about_it, NO) == []
     assert blamed(*asked, other, OK) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "given_it", "rules"),
+    [(1025, False, [("CLI-15", "SHOULD")]), (1024, False, [("CLI-03", None)]), (1025, True, [("CLI-15", None)])],
+)
+def test_a_message_of_more_than_a_kibibyte_may_be_too_long_for_a_client(size, given_it, rules):
+    """It ends the connection (Sizes). One that its application has got was not too long."""
+    sent = message(1, b"x" * size)
+    taken = (told("receive", timeout_ms=1000), given("x" * size, **{"message-id": "m1"})) if given_it else ()
+    assert blamed(*SUBSCRIBED, sent, *taken, Closed(0, "client"), END) == rules
+
+
+def test_a_client_that_loses_a_long_message_is_blamed():
+    lost = (message(1, b"x" * 1025), message(2), *(told("receive", timeout_ms=1000), got(2)), told("receive"), NO)
+    assert [name for name, _ in blamed(*SUBSCRIBED, *lost, END)] == ["CLI-03"]

@@ -175,7 +175,7 @@ def _fields(
     for number in ids:
         mod = dice.pick(("", "", "required", "optional", "optional"))
         if not found or dice.roll(4) != 3:  # else it is the type of the field before
-            kind = _type(document, dice) if dice.roll(12) != 11 else _deep(document, dice, 1 + dice.roll(31))
+            kind = _type(document, dice) if dice.roll(12) != 11 else _deep(document, dice, 1 + dice.roll(15))
         null = bool(dice.roll(3) == 2) and not _is_nullable(document, kind) and not plain
         if plain:
             mod = ""

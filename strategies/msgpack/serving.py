@@ -339,7 +339,7 @@ def _meta(c: Caller, op: Op) -> None:
 
 _SELECTORS = (
     "", ":", "::", "f:", ":s", ":s:0", "f:s:", "f:s:-1", "f:s:a", "f:a:b:c", "getVersion:_:1",
-    "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0", "constructor:s:0", "__init__:s:0", "x" * 70_000,
+    "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0", "constructor:s:0", "__init__:s:0", "x" * 60_000,
 )  # fmt: skip
 _SPOILT = ("{}:0", "{}:x", "{}:{}", ":{}", "{}:")
 """What is made of a name that can be called: whoever reads only a part of it calls something."""

@@ -79,7 +79,7 @@ client("frame-of-six-megabytes", "FRM-09")(
 )
 
 
-@client("large-ones-refused", "FRM-08", accept="REQ-03")
+@client("large-ones-refused", "FRM-08", accept="REQ-03", level="SHOULD")
 class LargeOnesRefused(Sender):
     """Sends nothing over four megabytes."""
 

@@ -32,6 +32,10 @@ def requested(m: Case) -> Conv:
     """A request is open."""
     if m.conv.phase is DEAF:
         return m.conv._replace(served=m.conv.misuse is not None)
+    if m.conv.phase is READY:  # inside what came instead of an answer, and is done later
+        begun = MACHINE.move(READY, "action")
+        later = m.conv._replace(action=m.conv.instead, instead="", loose=True, number=m.number, own=True, served=True)
+        return later._replace(phase=MACHINE.move(begun, "checkpoint"))
     steps, due = m.conv.steps, m.conv.due
     if m.conv.action not in CLOSED_TO_CHECKPOINTS and isinstance(m.number, str | None):
         _, steps, due = m.request

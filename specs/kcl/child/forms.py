@@ -94,6 +94,12 @@ def what_came_instead_of_an_answer_may_be_done_later(m: Case) -> bool:
     return _answers_what_came_instead(m)
 
 
+@excuse(on="checkpoint", when=(READY,), freedom="K-41")
+def what_came_instead_of_an_answer_may_ask_for_a_checkpoint(m: Case) -> bool:
+    """It is begun behind the status of the action in which the answer was missing: it is open then (CHECKPOINT-15)."""
+    return m.conv.misuse is Misuse.NO_ANSWER and m.conv.instead not in ("", *CLOSED_TO_CHECKPOINTS)
+
+
 @form("KCL-STAT-02", on="status", when=(NEW, WORKING, READY, ENDING, OVER), also=NO_STATUS_WHEN_NONE_IS_OPEN)
 def there_is_one_status_for_each_action(m: Case) -> str:
     """Each action is answered once (Initialize 3, ProcessRecords 3, Shutdown 3)."""

@@ -120,7 +120,7 @@ def a_message_for_nobody_was_given(case: Reported) -> str:
 FAILED = Causes("failed")
 
 
-@FAILED.cause("PULSAR-FRM-08", could=lambda case: len(case.given.get("payload_hex", "")) // 2 > LARGE)
+@FAILED.cause("PULSAR-FRM-08", level="SHOULD", could=lambda case: len(case.given.get("payload_hex", "")) // 2 > LARGE)
 def a_frame_of_5_megabytes_was_not_sent(case: Reported) -> str:
     """A frame of 5 MB is allowed (seed, Framing)."""
     return f"{case.op} of a message of nearly 5 MiB failed"

@@ -27,6 +27,7 @@ from specs.stomp.client.machine import ENDS, REPORTS, K
 from specs.stomp.damage import damage
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, blank_ended
+from specs.stomp.states import MODEST
 
 GENTLE = 1.3
 """Up to so many times the interval a silence of the tester is within the margin that the text recommends."""
@@ -347,7 +348,21 @@ def _greeting(case: Case) -> bool:
     return case.phase is not K.ASKED or case.state.parted
 
 
-@BOOK.form(LIVES_ON, on=ENDS, when=(K.ASKED, K.LIVE, K.LEAVING), if_=_greeting, causes=HUNG_UP,
+def _has_long_ones(case: Case) -> bool:
+    """A message that its application did not get yet may be longer than it takes."""
+    held = (push for push in case.state.pushes if not (push.given or push.bad or push.old))
+    return any(MODEST.exceeded(push.frame) for push in held)
+
+
+@BOOK.form(LIVES_ON, on=ENDS, when=(K.LIVE, K.LEAVING), level="SHOULD", if_=_has_long_ones,
+           freed_by=(the_server_was_silent_for_too_long,))  # fmt: skip
+def takes_messages_of_some_length(case: Case) -> str:
+    """STOMP 1.2, Size Limits, is about servers; the text names no least size that a client takes."""
+    ends = not case.state.left and not case.state.unconnected
+    return "the client closed the connection behind a message that may be too long for it" if ends else ""
+
+
+@BOOK.form(LIVES_ON, on=ENDS, when=(K.ASKED, K.LIVE, K.LEAVING), if_=_greeting, unless=_has_long_ones, causes=HUNG_UP,
            freed_by=(the_server_was_silent_for_too_long,))  # fmt: skip
 def stays_as_long_as_nothing_is_wrong(case: Case) -> str:
     """Our own minimum: only the application, or something wrong, ends a session (E-30)."""

@@ -12,9 +12,9 @@ from itertools import islice
 from specs.stomp.frames import Frame
 from specs.stomp.states import Conn, Message, State
 
-TRANSACTIONS, SUBSCRIPTIONS, FRAMES, WAITING = 3, 4, 8, 8
+TRANSACTIONS, SUBSCRIPTIONS, FRAMES, WAITING = 2, 2, 8, 8
 """How many open transactions and subscriptions of a connection, frames of a transaction, and messages in a queue there
-is room for on every server: the smallest numbers by which none of them can be told from a few."""
+is room for on every server: the text speaks of several subscriptions of a connection, and of several transactions."""
 
 CONNECTIONS = 10
 """How many connections discovery opens at once: what a server has taken then, it has room for again."""
