@@ -173,8 +173,13 @@ def resolve(frame: Any, memory: Any) -> Any:
     return made
 
 
+def _spoilt(right: int, length: int) -> int:
+    """A wrong checksum: none at all for some lengths, which is what whoever keeps a checksum for a flag falls for."""
+    return 0 if right and length % 5 == 4 else right ^ 1 << length % 32
+
+
 def encode(frame: Frame, style: Any = None) -> bytes:
-    """The octets of a frame. A check that is "bad" has one bit wrong: which, depends on the length."""
+    """The octets of a frame. A check that is "bad" is 0 or has one bit wrong: which, depends on the length."""
     command = frame.command.SerializePartialToString()
     if frame.headers is None:  # a frame that is odd keeps what is behind the command as it is
         size = 4 + len(command) + len(frame.rest)
@@ -182,8 +187,8 @@ def encode(frame: Frame, style: Any = None) -> bytes:
     content = b"%b%b%b" % (len(frame.headers).to_bytes(4, "big"), frame.headers, frame.payload)
     check = b""
     if frame.check:
-        spoilt = 1 << len(content) % 32 if frame.check == "bad" else 0
-        check = MAGIC + (google_crc32c.value(content) ^ spoilt).to_bytes(4, "big")
+        right = google_crc32c.value(content)
+        check = MAGIC + (_spoilt(right, len(content)) if frame.check == "bad" else right).to_bytes(4, "big")
     if frame.broker is not None:
         check = BROKER_MAGIC + len(frame.broker).to_bytes(4, "big") + frame.broker + check
     size = 4 + len(command) + len(check) + len(content)

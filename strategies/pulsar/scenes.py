@@ -13,6 +13,7 @@ from strategies.pulsar.writer import TOPICS, Ear, Line, Writer
 if TYPE_CHECKING:
     from strategies.pulsar.sessions import Aim
 
+SHARED = 1
 HOPS = 3
 """Redirects that are followed."""
 AWAY = 1000
@@ -136,6 +137,36 @@ def _back(w: Writer, line: Line, ear: Ear, choice: int = 0) -> None:
     line.ears.remove(ear)
     w.settle()
     w.flow(w.ear(line, ear.topic, ear.sub, ear.kind, choice, ear.name), 1000)
+
+
+def spent(w: Writer, op: Op, aim: Aim) -> None:
+    """What a consumer wants again has to wait for permits, and is acknowledged meanwhile, all of it or some."""
+    a, b, c, d, _ = op.args
+    line, topic, kind = w.line(a), f"spent{w.serial()}", d % 3
+    ear, pen = w.ear(line, topic, "s", kind, 0, "b"), w.pen(w.line(a + 1), topic)
+    many = 1 + b % 3
+    w.flow(ear, many)
+    for _ in range(many):
+        w.send(pen)
+    w.settle()
+    w.ping(line)
+    w.settle()
+    w.redeliver(ear)
+    w.ping(line)
+    w.settle()
+    upto = 1 + c % many
+    if kind != SHARED and c // 4 % 2 == 0:
+        w.ack(ear, Ref("pushed", (ear.line, ear.id, upto - 1)), cumulative=True)
+    else:
+        for n in range(upto):
+            w.ack(ear, Ref("pushed", (ear.line, ear.id, n)))
+    w.ping(line)
+    w.settle()
+    w.flow(ear, 20)
+    w.settle()
+    w.send(pen)
+    w.ping(line)
+    w.settle()
 
 
 def part(w: Writer, op: Op, aim: Aim) -> None:

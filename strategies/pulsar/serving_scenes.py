@@ -7,10 +7,12 @@ Source: 001_c0ea8805bb7ed422.txt, "Producer", "Consumer", "Batch messages", "Ack
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Control, Plan, Ref
+from specs.pulsar.frames import NOBODY
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.desk import Desk
@@ -53,6 +55,11 @@ def _awaited(d: Desk, count: int) -> None:
 def _close(d: Desk, what: str, key: str) -> None:
     d.do("close", {what: Ref("handle", key)})
     d.success(f"CLOSE_{what.upper()}")
+
+
+def _close_producer(d: Desk, which: Ref) -> None:
+    """The broker closes a producer."""
+    d.say("CLOSE_PRODUCER", producer_id=which, request_id=NOBODY)
 
 
 # -- messages that wait ------------------------------------------------------------------------------------------------
@@ -163,6 +170,35 @@ def _what_comes_for_one_that_was_closed(d: Desk, how: int) -> None:
     d.ack(stays, d.receive(stays))
 
 
+@_scene
+def _garbage_behind_a_good_one(d: Desk, how: int) -> None:
+    """What could be decompressed before is not given for what cannot be."""
+    ear = d.consumer("a")
+    _, _, nth = d.ears[-1]
+    kind = 1 + how % 2
+    d.push(nth, compression=kind, payload=b"good " * 20)
+    d.receive(ear)
+    d.push(nth, meta={"compression": kind, "uncompressed_size": 100}, raw=b"\xf0garbage\xff\xff")
+    d.wait()
+    d.push(nth, messages=how // 2 % 2 * 2)
+    d.ack(ear, d.receive(ear))
+
+
+@_scene
+def _one_of_two_twice(d: Desk, how: int) -> None:
+    """A message of a batch is acknowledged twice: the other one still is not."""
+    ear = d.consumer("a", kind=("Exclusive", "Shared")[how % 2])
+    _, _, nth = d.ears[-1]
+    d.push(nth, messages=2)
+    keys = [d.receive(ear), d.receive(ear)]
+    for _ in range(2):
+        d.ack(ear, keys[how // 2 % 2])
+    d.wait()
+    d.push(nth)
+    d.ack(ear, d.receive(ear))
+    d.ack(ear, keys[1 - how // 2 % 2])
+
+
 # -- ids that are free again -------------------------------------------------------------------------------------------
 
 
@@ -208,6 +244,97 @@ def _the_second_of_three_is_closed(d: Desk, how: int) -> None:
         if n != how % 2:
             d.push(nth)
         d.ack(ear, d.receive(ear))
+
+
+@_scene
+def _another_behind_one_that_the_broker_closed(d: Desk, how: int) -> None:
+    """What comes back goes on with its id, and the next one has another."""
+    made = d.producer if how % 2 else d.consumer
+    first = made("a")
+    if how // 2 % 2:
+        made("b")
+    if how % 2:
+        _close_producer(d, Ref("asked", (d.at, "PRODUCER", "a", "producer_id")))
+        d.lookup()
+        d.created()
+        for pen in (d.producer("c"), first):
+            d.send(pen)
+            d.receipt()
+        return
+    d.say("CLOSE_CONSUMER", consumer_id=d.ear_id("a"), request_id=NOBODY)
+    d.lookup()
+    d.success()
+    for ear, topic in ((d.consumer("c"), "c"), (first, "a")):
+        d.push(topic)
+        d.ack(ear, d.receive(ear))
+
+
+@_scene
+def _not_ready_when_it_comes_back(d: Desk, how: int) -> None:
+    """A producer that the broker has closed: what is sent waits until it is ready."""
+    if d.config.profile != "modern":
+        _another_behind_one_that_the_broker_closed(d, how)
+        return
+    pen = d.producer("a")
+    if how % 2:
+        d.send(pen)
+        d.receipt()
+    _close_producer(d, Ref("asked", (d.at, "PRODUCER", "a", "producer_id")))
+    d.lookup()
+    d.created(producer_ready=False)
+    d.send(pen, op="send_async", when="now")
+    d.wait(READY_MS)
+    d.created()
+    _awaited(d, 1)
+
+
+@_scene
+def _asked_with_authority_once(d: Desk, how: int) -> None:
+    """A redirect says whether to ask with authority: the next lookup of all begins without."""
+    d.handles += 1
+    pen = f"p{d.handles}"
+    d.do("producer", {"topic": Ref("topic", "a"), "_key": pen})
+    d.welcome()
+    d.metadata()
+    for n in range(1 + how // 2 % 2):
+        d.lookup(1, response=0, authoritative=n == 0)
+    d.lookup()
+    d.created()
+    d.pens.append((pen, "a"))
+    d.send(pen)
+    d.receipt()
+    if how % 2:
+        _close_producer(d, Ref("asked", (d.at, "PRODUCER", "a", "producer_id")))
+        d.lookup()
+        d.created()
+    else:
+        pen = d.producer("b")
+    d.send(pen)
+    d.receipt()
+
+
+@_scene
+def _numbers_that_begin_behind_zero(d: Desk, how: int) -> None:
+    """The last sequence id is 0, which is one: the next is 1."""
+    last: dict[str, Any] = {"last_sequence_id": (0, 1, 0, 4)[how % 4]} if d.config.profile == "modern" else {}
+    pen = d.producer("a", **last)
+    for _ in range(2):
+        d.send(pen)
+        d.receipt()
+
+
+@_scene
+def _a_key_while_its_producer_is_made_again(d: Desk, how: int) -> None:
+    """A message with a key waits for the partition that the key has."""
+    pen = d.producer(f"part{how % 4}", partitions=2 + how % 2)
+    key = ("k", "", "ключ", "a b")[how // 4 % 4]
+    d.send(pen, key=key)
+    d.receipt()
+    _close_producer(d, Ref("asked", (d.at, "SEND", -1, "producer_id")))
+    d.send(pen, key=key, op="send_async", when="now")
+    d.lookup()
+    d.created()
+    _awaited(d, 1)
 
 
 # -- the next connection -----------------------------------------------------------------------------------------------

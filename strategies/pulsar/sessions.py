@@ -131,6 +131,7 @@ OPS: Mapping[str, Doing] = {
     "listed": scenes.listed,
     "seek": scenes.seek,
     "part": scenes.part,
+    "spent": scenes.spent,
     "crowd": scenes.crowd,
     "follow": scenes.follow,
     "waiting": scenes.waiting,

@@ -258,7 +258,8 @@ class Serving:
         if style & CUTS:
             odd = (1 + self._serial % 11, 17 + self._serial % 31, -1 - self._serial % 2)
             inside = (len(command) + 1, -len(body) - len(after) - 2)  # CR LF: of the first line, and of the blank one
-            cuts = tuple(range(1, 200)) if self._serial % 3 == 0 else inside if eol == b"\r\n" else odd
+            headed = (-len(body) - len(after) - 1,) if self._serial % 3 == 1 else odd  # and of what comes behind that
+            cuts = tuple(range(1, 200)) if self._serial % 3 == 0 else inside if eol == b"\r\n" else headed
             self.features.add("cuts")
         how = when or self.when
         if style & JOIN and upto == 1:
@@ -268,14 +269,15 @@ class Serving:
         self.steps.append(Say(0, frame, cuts, how, Style(self.version, eol, b"", after, mixed), upto))
 
     def message(self, ear: Ear, body: bytes = b"x", headers: Sequence[tuple[str, str]] = (), *, style: int = 0,
-                form: int = 0, when: str | None = None, raw: bool = False) -> int:  # fmt: skip
+                form: int = 0, when: str | None = None, raw: bool = False, like: int = 0) -> int:  # fmt: skip
         """A MESSAGE for a subscription; its place among those of the plan. `form`: whether it has a length and a type,
-        and what its ids look like. `raw`: its body is as it stands, and not told from others."""
+        and what its ids look like. `raw`: its body is as it stands, and not told from others. `like`: the number that
+        its message-id has, if it is not its own."""
         number = self.fresh()
         body = body if raw else b"#%d " % number + body
         odd = ("", "", "é", ":x", "\\c", " ")[form // 16 % 6] if self.version != "1.0" else ""
         known: list[tuple[str, Any]] = [
-            ("destination", ear.place), ("message-id", self.numbered("m", number) + odd),
+            ("destination", ear.place), ("message-id", self.numbered("m", like or number) + odd),
             ("subscription", self.id_of(ear)),
         ]  # fmt: skip
         if ear.mode != "auto" or form & 8:

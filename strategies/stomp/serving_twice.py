@@ -109,9 +109,40 @@ def _a_receive_in_vain(s: Serving, a: int, b: int) -> None:
             ear.open.append(at)
 
 
+def _given_back(s: Serving, a: int, b: int) -> None:
+    """What was acknowledged in a transaction is acknowledged again when that was aborted."""
+    ear = s.ear(0, "client-individual" if a & 1 and s.version != "1.0" else "client")
+    for _ in range(1 + b % 3):
+        s.given(ear)
+    name = s.called("t", s.fresh())
+    _told(s, "begin", name)
+    held = [*ear.open]
+    s.settle(ear, "nack" if b & 4 and s.version != "1.0" else "ack", a >> 1, name)
+    _told(s, "abort", name)
+    ear.open = held
+    while ear.open:
+        s.settle(ear, "ack", 0)
+
+
+def _one_message_for_two(s: Serving, a: int, b: int) -> None:
+    """Two subscriptions get one message, by one message-id: each delivery is acknowledged by itself. Before 1.1 an ACK
+    names no subscription."""
+    if s.version == "1.0":
+        _across(s, a, b)
+        return
+    ears = [s.subscribe(0, ("client-individual", "client")[b >> n & 1]) for n in range(2)]
+    number = s.fresh()
+    for ear in ears if a & 1 else ears[::-1]:
+        ear.open.append(s.message(ear, b"one for both", raw=True, like=number))
+    for _ in ears:
+        s.receive()
+    for ear in ears if a & 2 else ears[::-1]:
+        s.settle(ear, "nack" if a & 12 == 12 else "ack", 0)
+
+
 SCENES: Sequence[Scene] = (
     _one_of_three_has_ended, _across, _a_subscription_again, _a_name_again, _nothing_behind_something,
-    _a_receive_in_vain,
+    _a_receive_in_vain, _given_back, _one_message_for_two,
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ test_scenes = hunts(
     "Short scenes in which one thing is open as another one ends.",
     serving_scenes.scenes(),
     serving_scenes.interpret,
-    2,
+    3,
     deals=serving_scenes.ROW,
 )
 test_discovery = hunts(
