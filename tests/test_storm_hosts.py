@@ -147,6 +147,14 @@ def test_heartbeats_that_a_stopped_child_cannot_pass_on_are_not_missed():
     assert blamed(judged("bolt-host", *begin, Fact(0, "bolt", "kill", 19), *waits(4500), SILENCE)) == {"HB-10": "MUST"}
 
 
+@pytest.mark.parametrize(("silent_ms", "rules"), [(3000, set()), (100, {"BOLT-24"})])
+def test_a_sync_that_answers_nothing_is_no_reason_to_give_up_and_silence_behind_it_is(silent_ms, rules):
+    begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
+    begin += [says("bolt", SYNC), Fact(0, "bolt", "kill", 19), *waits(silent_ms)]
+    gives_up = Fact(0, "bolt-host", "failed", {"why": "no sign of life"})
+    assert blamed(judged("bolt-host", *begin, gives_up)).keys() == rules
+
+
 def test_a_host_may_have_a_timeout_of_its_own():
     begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
     config = STORM.configure("bolt-host", "seed", {}, {"timed": False})

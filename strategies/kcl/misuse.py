@@ -168,7 +168,7 @@ def _other_number(w: Writer, how: int) -> None:
     w.eof()
 
 
-@misuse("CHECKPOINT-15")
+@misuse("CHECKPOINT-15", weight=2)
 def _no_answer(w: Writer, how: int) -> None:
     w.batch([w.script([{"op": "checkpoint", "at": None}])])
     if how % 4 == 3:
@@ -176,6 +176,8 @@ def _no_answer(w: Writer, how: int) -> None:
         w.say(Text(data, "not-utf-8" if data.startswith(b"\xff") else "no-json"))
     elif how % 2:
         w.batch([w.record(b"instead")])
+    elif how % 8 == 4:
+        w.final(("ZOMBIE", "TERMINATE")[how // 8 % 2])
     else:
         w.requested() if w.config.wire.requested else w.batch([])
     w.eof()

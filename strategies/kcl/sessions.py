@@ -122,6 +122,8 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         told += [{"op": "sleep", "ms": AT_WORK_MS}, {"op": "checkpoint", "at": None}]
     if op.kind in ("checkpoint", "mixed"):
         for n in range(1 + how % 3):
+            if n and size % 8 == 5:  # user code goes on with its work behind a checkpoint
+                told.append({"op": "sleep", "ms": 3})
             told.append({"op": "checkpoint", "at": _at(w, more + n)})
             errors.append(texts.ERRORS[(key + n) % len(texts.ERRORS)] if (data >> n) % 2 else None)
         if size % 16 == 15:  # who does not wait for user code is done before it

@@ -22,6 +22,7 @@ EVERYTHING: Mapping[str, int] = {
 }  # fmt: skip
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
+    (1, b"a"), v.Map((("data", b"\x00\xff"),)),
 )  # fmt: skip
 ALIKE = (1 << 8, 1 << 16, 1 << 31)
 """What is added to the id of an open call."""

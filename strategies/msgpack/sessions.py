@@ -26,7 +26,7 @@ ALIKE: Sequence[str] = ("Echo", "echo ", "ech", "ECHO", " echo", "echo()", "add 
 
 EVERYTHING: Mapping[str, int] = {
     "echo": 12, "small": 3, "odd": 3, "add": 3, "fail": 3, "unknown": 3, "sleep": 2, "note": 4, "arity": 2, "burst": 2,
-    "halves": 2, "hang": 1, "turn": 2, "sized": 1, "number": 1, "left": 1, "length": 1,
+    "halves": 2, "hang": 1, "turn": 2, "sized": 1, "number": 1, "left": 1, "length": 1, "maps": 1,
 }  # fmt: skip
 
 
@@ -83,6 +83,18 @@ def _length(w: Writer, op: Op) -> None:
     value: Any = b"\x81" * size if b % 2 and not w.config.old_raw else "\x7f" * size
     length = range(-size - (1 if size < 256 else 2), 1 - size)
     w.call(w.line(slot), "echo", value, identity=identity, cuts=length)
+
+
+def _maps(w: Writer, op: Op) -> None:
+    """Maps that have as many pairs, and some keys in common: the first ones, or the last ones."""
+    slot, identity, style, a, b = op.args
+    count, same = 1 + a % 4, a // 4 % 4
+    for turn in (0, 1, 0) if b % 2 else (0, 1):
+        names = [f"k{n}" if n < same or not turn else f"other{n}" for n in range(count)]
+        pairs = tuple((name, w.fresh()) for name in names)
+        value: Any = v.Map(pairs if b % 4 < 2 else pairs[::-1])
+        w.call(w.line(slot), "echo", value if b % 8 < 4 else (value, 1), identity=identity, style=style)
+        identity += 1
 
 
 def _sized(w: Writer, op: Op) -> None:
@@ -235,7 +247,7 @@ def _turn(w: Writer, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Writer, Op], None]] = {
     "echo": _echo, "small": _small, "odd": _odd, "add": _add, "fail": _fail, "unknown": _unknown, "sleep": _sleep,
     "note": _note, "arity": _arity, "burst": _burst, "halves": _halves, "hang": _hang, "turn": _turn, "sized": _sized,
-    "number": _number, "long": _long, "left": _left, "length": _length,
+    "number": _number, "long": _long, "left": _left, "length": _length, "maps": _maps,
 }  # fmt: skip
 
 

@@ -286,6 +286,9 @@ def _cut(w: Writer, how: int) -> None:
 def _ends(w: Writer, how: int) -> None:
     if how % 2:
         _open(w)
+    elif how % 4:  # nothing is open
+        while w.open:
+            w.settle("ack", w.open.pop())
     w.wait()
     if how // 8 % 2 and w.config.has("x-error") and (w.bolt or how % 2):
         w.say(Message({"command": "error", "msg": f"{w.tag()} the last words"}))

@@ -223,6 +223,8 @@ class Case:
             return GivesUp.LEFT
         if conv.maybe is not None or conv.big:
             return GivesUp.MAY
+        if conv.pid and self._timed_out() is GivesUp.TIMED_OUT:
+            return GivesUp.TIMED_OUT
         if conv.skipped and not (conv.effects and conv.skipped[-1] in (Row.STDERR, Row.SYNC, Row.PID)):
             return GivesUp.NO_REASON  # where an effect is missing, that is the likelier cause
         if not conv.pid:
