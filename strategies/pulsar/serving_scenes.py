@@ -6,7 +6,7 @@ Source: 001_c0ea8805bb7ed422.txt, "Producer", "Consumer", "Batch messages", "Ack
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -395,3 +395,7 @@ def _two_producers_are_lost(d: Desk, how: int) -> None:
     for pen in pair:
         d.send(pen)
         d.receipt()
+
+
+PLACES: Mapping[str, int] = {row.__name__.strip("_"): place for place, row in enumerate(_ROWS)}
+"""The scenes by their names, and the number that chooses each."""

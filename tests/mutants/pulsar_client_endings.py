@@ -9,9 +9,10 @@ from impls.references.pulsar.channel import Channel
 from impls.references.pulsar.checksum import crc32c
 from impls.references.pulsar.client import Caller
 from impls.references.pulsar.framing import BROKER_METADATA, part
-from impls.references.pulsar.receiving import Id, Incoming, Receiver
+from impls.references.pulsar.receiving import Discard, Id, Incoming, Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
 from impls.references.pulsar.wire import Message
+from strategies.pulsar import serving_scenes
 from tests.mutants.faults import without
 from tests.mutants.pulsar_client_parts import client
 
@@ -67,17 +68,14 @@ class GoesOnFromTheFirstAnswer(Channel):
 
 # -- the scenes --------------------------------------------------------------------------------------------------------
 
-BATCHES, PART, ANEW, WANTED_TWICE, METADATA, CLOSED, PENS, EARS, SECOND_OF_THREE, TWICE, NOT_READY = range(11)
-"""The scenes of `strategies.pulsar.serving_scenes`."""
 
-
-def scene(row: int, how: int = 0) -> tuple[Any, ...]:
-    """One of them."""
-    return ("scene", (2, 2, row, how, 0))
+def scene(name: str, how: int = 0) -> tuple[Any, ...]:
+    """One of the scenes of `strategies.pulsar.serving_scenes`."""
+    return ("scene", (2, 2, serving_scenes.PLACES[name], how, 0))
 
 
 @client("one-buffer-for-batches", "BAT-07", accept="FRM-04 FRM-15 FLOW-08 CMP-01 CMP-02 CMP-03", history=True,
-        program=scene(BATCHES))  # fmt: skip
+        program=scene("compressed_batches_wait_together"))  # fmt: skip
 class OneBufferForBatches(Receiver):
     """What waits of a compressed batch lies in the buffer into which the next one is decompressed."""
 
@@ -89,7 +87,7 @@ class OneBufferForBatches(Receiver):
         return fresh
 
 
-@client("counts-what-is-left-of-a-batch", "ACK-13", history=True, program=scene(PART))
+@client("counts-what-is-left-of-a-batch", "ACK-13", history=True, program=scene("part_of_a_batch_comes_again"))
 class CountsWhatIsLeftOfABatch(Receiver):
     """How many messages of a batch are open is counted, and the count goes on when the batch comes again."""
 
@@ -102,7 +100,13 @@ class CountsWhatIsLeftOfABatch(Receiver):
         super().ack(message, cumulative)
 
 
-@client("known-on-the-next-connection", "FLOW-08", accept="FRM-15 BAT-07", history=True, program=scene(ANEW))
+@client(
+    "known-on-the-next-connection",
+    "FLOW-08",
+    accept="FRM-15 BAT-07",
+    history=True,
+    program=scene("what_was_not_acknowledged_comes_on_the_next_connection"),
+)
 class KnownOnTheNextConnection(Receiver):
     """A message that it has had is passed over when it comes on the next connection."""
 
@@ -118,7 +122,7 @@ class KnownOnTheNextConnection(Receiver):
         super().redeliver()
 
 
-@client("asked-for-but-once", "RED-09", history=True, program=scene(WANTED_TWICE))
+@client("asked-for-but-once", "RED-09", history=True, program=scene("wanted_again_twice"))
 class AskedForButOnce(Receiver):
     """What was asked for again is not asked for once more, though it came and was not acknowledged."""
 
@@ -132,7 +136,7 @@ class AskedForButOnce(Receiver):
 
 
 @client("unchecked-behind-metadata", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
-        program=scene(METADATA, 1))  # fmt: skip
+        program=scene("spoilt_behind_metadata_of_the_broker", 1))  # fmt: skip
 class UncheckedBehindMetadata(Receiver):
     """The checksum of a message behind metadata of the broker is not looked at."""
 
@@ -143,7 +147,13 @@ class UncheckedBehindMetadata(Receiver):
         return super().open_entry(found, body, rest)
 
 
-@client("frees-a-producer-twice", "PROD-03", accept="SUB-04", history=True, program=scene(PENS))
+@client(
+    "frees-a-producer-twice",
+    "PROD-03",
+    accept="SUB-04",
+    history=True,
+    program=scene("two_producers_behind_one_that_was_closed"),
+)
 class FreesAProducerTwice(Caller):
     """The id of a producer that was closed is free for two."""
 
@@ -158,7 +168,13 @@ class FreesAProducerTwice(Caller):
         return done
 
 
-@client("ready-or-not-on-the-next-connection", "PROD-13", accept="PROD-01", history=True, program=scene(NOT_READY))
+@client(
+    "ready-or-not-on-the-next-connection",
+    "PROD-13",
+    accept="PROD-01",
+    history=True,
+    program=scene("not_ready_on_the_next_connection"),
+)
 class ReadyOrNotOnTheNextConnection(Channel):
     """That a producer is not ready is heeded on the first connection only."""
 
@@ -167,3 +183,57 @@ class ReadyOrNotOnTheNextConnection(Channel):
             body = without(body, "producer_ready")
         vars(self.caller)["was_made"] = vars(self.caller).get("was_made") or name == "PRODUCER_SUCCESS"
         super().answered(name, body)
+
+
+@client("free-where-the-broker-closed-it", "SUB-04", accept="PROD-03 SUB-03", history=True,
+        program=scene("another_behind_one_that_the_broker_closed"))  # fmt: skip
+class FreeWhereTheBrokerClosedIt(Receiver):
+    """The id of a consumer that the broker has closed is free, though the consumer comes back with it."""
+
+    def __init__(self, caller: Any, *given: Any) -> None:
+        super().__init__(caller, *given)
+        free: list[int] = vars(caller).setdefault("free", [])
+        if free:
+            self.id = free.pop()
+
+    def on_closed(self) -> None:
+        vars(self.caller).setdefault("free", []).append(self.id)
+        super().on_closed()
+
+
+@client("good-one-for-garbage", "CMP-02", accept="INV-CLIENT-08 FRM-04 MSG-04 CMP-03 CMP-01", history=True,
+        program=scene("garbage_behind_a_good_one", 1))  # fmt: skip
+class GoodOneForGarbage(Receiver):
+    """What cannot be decompressed is given as the last one that could."""
+
+    def unpacked(self, kind: int, payload: bytes, size: int, messages: int) -> bytes:
+        try:
+            self.last_good = super().unpacked(kind, payload, size, messages)
+        except Discard:
+            if "last_good" not in vars(self):
+                raise
+        return self.last_good
+
+
+@client("authority-is-kept", "LOOK-03", history=True, program=scene("asked_with_authority_once"))
+class AuthorityIsKept(Channel):
+    """Once a redirect has had it, it asks with authority for ever."""
+
+    async def ask(self, name: str, body: Message) -> tuple[str, Message]:
+        if name == "LOOKUP" and vars(self.caller).get("authority"):
+            body = {**body, "authoritative": True}
+        kind, answer = await super().ask(name, body)
+        if answer.get("response") == 0 and answer.get("authoritative"):
+            vars(self.caller)["authority"] = True
+        return kind, answer
+
+
+@client("zero-is-no-checksum", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
+        program=("interpret", (0, 0, 0), *(("spoiled", 0, 0, 2 * n, 0, 0) for n in range(8))))  # fmt: skip
+class ZeroIsNoChecksum(Receiver):
+    """A checksum of 0 is not looked at."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        if rest[:6] == b"\x0e\x01\0\0\0\0":
+            rest = rest[:2] + crc32c(rest[6:]).to_bytes(4, "big") + rest[6:]
+        return super().open_entry(found, body, rest)

@@ -14,7 +14,7 @@ from strategies.stomp import serving_twice
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN = range(6)
+ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH = range(8)
 """The scenes of `serving_twice`."""
 
 
@@ -119,3 +119,23 @@ class ReceivesForWhoHasGone(Caller):
         elif self.gone and self.inbox:
             self.gone -= 1
             self.inbox.pop(0)
+
+
+@mutant(
+    "settled-though-aborted", "ACKMODE-02", scene(BACK), "CLI-13 ACK-01 CLI-09", switches={"settled_again": "ignore"}
+)
+class SettledThoughAborted(Caller):
+    """What was acknowledged in a transaction is not open again when that is aborted."""
+
+    def do_abort(self, given: Mapping[str, Any]) -> Any:
+        self.settling[given["transaction"]] = []
+        return super().do_abort(given)
+
+
+@mutant("acks-the-last-of-its-name", "ACKMODE-02", scene(BOTH), "ACK-01 ACK-03 CLI-09 CLI-13")
+class AcksTheLastOfItsName(Caller):
+    """What an ACK names is kept by the message-id: of one message for two subscriptions the last one."""
+
+    def naming(self, channel: Channel, delivery: Delivery) -> list[Header]:
+        known = {each.frame.first.get("message-id"): each for each in self.refs.values()}
+        return super().naming(channel, known[delivery.frame.first.get("message-id")])
