@@ -117,3 +117,18 @@ def test_an_abort_undoes_nothing_of_an_earlier_transaction_of_the_same_name():
     again = told("ack", ref="r1"), client("ACK", id="a1"), OK
     assert blamed(*heard, *acked, *committed, *again, END) == blamed(*heard, *acked, *committed, *aborted, *again, END)
     assert [name for name, _ in blamed(*heard, *acked, *committed, *aborted, *again, END)] == ["ACK-03"]
+
+
+@pytest.mark.parametrize(("verb", "again", "rules"), [
+    ("ABORT", 1, []), ("ABORT", 3, []), ("COMMIT", 1, ["ACK-03"]), ("COMMIT", 3, ["ACK-03"]),
+])  # fmt: skip
+def test_an_abort_gives_back_all_that_an_ack_has_covered(verb, again, rules):
+    """In the mode client an ACK is of all messages before it; aborted, it is of none."""
+    three = [event for n in (1, 2, 3) for event in (message(n), told("receive", timeout_ms=1000), got(n))]
+    within = (
+        told("begin", transaction="t"), client("BEGIN", transaction="t"), OK,
+        told("ack", ref="r3", transaction="t"), client("ACK", id="a3", transaction="t"), OK,
+        told(verb.lower(), transaction="t"), client(verb, transaction="t"), OK,
+    )  # fmt: skip
+    told_again = (told("ack", ref=f"r{again}"), client("ACK", id=f"a{again}"), OK)
+    assert [name for name, _ in blamed(*SUBSCRIBED, *three, *within, *told_again, END)] == rules

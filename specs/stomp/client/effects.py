@@ -87,7 +87,7 @@ def a_transaction_has_ended(case: Case) -> ClientState:
     state = _asking(case, tx.ends) if tx.ends >= 0 else _forgiven(_asking(case, -1), ending)
     if case.action == "ABORT":
         undone = {want.at for want in state.wants if want.tx == case.at}
-        pushes = (push._replace(settled="") if at in undone else push for at, push in enumerate(state.pushes))
+        pushes = (push._replace(settled="", by=-1) if push.by in undone else push for push in state.pushes)
         state = state._replace(pushes=tuple(pushes))
     return state._replace(txs=_placed(state.txs, case.at, tx._replace(ended=True)))
 
@@ -102,7 +102,7 @@ def a_message_is_settled(case: Case) -> ClientState:
     state = _asking(case, -1 if want is None else want.nth)
     covered = {at for at, push in enumerate(state.pushes) if at == case.at or _before(state, at, case.at)}
     pushes = (
-        push._replace(settled=push.settled or case.action) if at in covered else push
+        push._replace(settled=case.action, by=case.at) if at in covered and not push.settled else push
         for at, push in enumerate(state.pushes)
     )
     wants = (

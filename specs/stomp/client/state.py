@@ -80,9 +80,9 @@ class Tx(NamedTuple):
 class Push(NamedTuple):
     """A MESSAGE that was said. `sub` is the name of its subscription. `sure`: it has to reach the application; `bad`:
     the requirement by which it must not. `ref` is what the application calls it. `settled`: ACK or NACK has come for
-    it. `behind`: the requirement by which nothing of its kind is given any more, because of what was said before.
-    `old`: it was said on a connection that has ended since. `before` is what was special about what was said just
-    before it, and about how it was written."""
+    it, `by` of which of the messages. `behind`: the requirement by which nothing of its kind is given any more, because
+    of what was said before. `old`: it was said on a connection that has ended since. `before` is what was special about
+    what was said just before it, and about how it was written."""
 
     frame: Frame
     sub: str
@@ -91,6 +91,7 @@ class Push(NamedTuple):
     ref: Any = None
     given: bool = False
     settled: str = ""
+    by: int = -1
     behind: str = ""
     old: bool = False
     before: frozenset[str] = frozenset()
