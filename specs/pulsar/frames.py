@@ -174,12 +174,12 @@ def resolve(frame: Any, memory: Any) -> Any:
 
 
 def _spoilt(right: int, length: int) -> int:
-    """A wrong checksum: none at all for some lengths, which is what whoever keeps a checksum for a flag falls for."""
-    return 0 if right and length % 5 == 4 else right ^ 1 << length % 32
+    """A wrong checksum. One in four is 0, which whoever takes a checksum for a flag as well takes for none."""
+    return 0 if right % 4 == 1 else right ^ 1 << length % 32
 
 
 def encode(frame: Frame, style: Any = None) -> bytes:
-    """The octets of a frame. A check that is "bad" is 0 or has one bit wrong: which, depends on the length."""
+    """The octets of a frame. A check that is "bad" is 0, or has one bit wrong that depends on the length."""
     command = frame.command.SerializePartialToString()
     if frame.headers is None:  # a frame that is odd keeps what is behind the command as it is
         size = 4 + len(command) + len(frame.rest)
