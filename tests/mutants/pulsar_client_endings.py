@@ -229,7 +229,7 @@ class AuthorityIsKept(Channel):
 
 
 @client("zero-is-no-checksum", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
-        program=("interpret", (0, 0, 0), *(("spoiled", 0, 0, 2 * n, 0, 0) for n in range(8))))  # fmt: skip
+        program=("interpret", (0, 0, 0), *(("spoiled", 0, 0, 2 * n, 0, 0) for n in range(16))))  # fmt: skip
 class ZeroIsNoChecksum(Receiver):
     """A checksum of 0 is not looked at."""
 
