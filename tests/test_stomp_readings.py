@@ -293,6 +293,16 @@ def test_an_error_may_name_any_of_several_frames_that_ask_for_one_receipt(other,
     assert [name for name, _ in found] == blamed
 
 
+@pytest.mark.parametrize(("size", "verdicts"), [(101, "pass"), (100, "fail")])
+@pytest.mark.parametrize("command", ["SEND", "SUBSCRIBE"])
+def test_a_long_name_may_be_refused(command, size, verdicts):
+    """E-13: by an ERROR. What a name may be is the server's own affair."""
+    name = ("destination", "/topic/" + "x" * (size - len("/topic/")))
+    error = server("ERROR", ("message", "no such name"), ("receipt-id", "r"))
+    sent = client(command, name, ("id", "0"), ("receipt", "r"))
+    assert verdict(*session("1.2"), sent, error, Closed(0, "server"))[0] == verdicts
+
+
 @pytest.mark.parametrize(("open_already", "found"), [(2, ("TXN-10", "SHOULD")), (1, ("TXN-10", "MUST"))])
 def test_a_server_may_have_no_room_for_many_transactions(open_already, found):
     """N-20a: also where it is not told which frame it is about."""

@@ -22,7 +22,7 @@ from specs.stomp.server.scarce import is_crowded
 from specs.stomp.states import Conn, Delivery, Refusal, State, Tx, Verdict, as_read
 
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
-LONG_NAME = 200
+LONG_NAME = 100
 """Characters from which on a destination may be too long for a server: names are its own affair."""
 MANY_TRANSACTIONS, MANY_SUBSCRIPTIONS = 10, 24
 """With so many open on a connection a server may refuse one more (docs/ambiguities.md, N-20a)."""
