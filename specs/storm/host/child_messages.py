@@ -60,7 +60,11 @@ def heard(config: Config, conv: HostConv, frame: Message | Text) -> Iterator[Hea
 def _is_big(value: Mapping[str, Any]) -> bool:
     values = value.get("tuple")
     texts = (*value.values(), *(values if isinstance(values, list) else ()))
-    return any(isinstance(text, str) and 4 * len(text) > BIG and len(text.encode()) > BIG for text in texts)
+    return any(isinstance(text, str) and 4 * len(text) > BIG and _octets(text) > BIG for text in texts)
+
+
+def _octets(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _fails(conv: HostConv, row: Row, why: str, **more: Any) -> Heard:
