@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.msgpack.client import Caller
+from strategies.msgpack import calls
 from tests.mutants.faults import on
 from tests.mutants.msgpack_client import breaks, mutant, told
 from tests.mutants.msgpack_kit import Witness, without_short_rest
@@ -13,7 +14,7 @@ from tests.mutants.msgpack_kit import Witness, without_short_rest
 BESIDE = told("group", 0, 32)
 LONG = told("many", 0, 0, 0, 7, 1)
 TOGETHER = told("group", 0, 64)
-ERROR_AND_RESULT = told("error", 0, 0, 0, 24)
+ERROR_AND_RESULT = told("error", 0, 0, 0, 2 * len(calls.ERRORS))
 NO_RESULT, NOTHING_BUT_AN_ID = breaks(1, 0, 3), breaks(1, 1, 3)
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterable
 from typing import Any
 
 from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
-from strategies.common import Op
-from strategies.pulsar.aimed import REDELIVERY
-from strategies.pulsar.scenes import spent
 from strategies.pulsar.writer import Writer
 from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant, ready
@@ -65,22 +61,6 @@ class AckedComesAgain(Subscription):
         for at in list(self.acked):
             consumer.session.deliver(consumer, self.topic.entries[at], 1, [])
             consumer.permits -= 1
-
-
-def waiting(w: Writer) -> None:
-    """Two messages are wanted again without permits, and acknowledged while they wait."""
-    spent(w, Op("spent", (0, 1, 1, 1, 0)), REDELIVERY)
-
-
-@mutant("acked-while-it-waited", "RED-03", waiting, accept=GONE, history=True)
-class AckedWhileItWaited(Subscription):
-    """Pushes again what is acknowledged while it waits for permits."""
-
-    def settle(self, at: int) -> None:
-        waits = at in self.released
-        super().settle(at)
-        if waits:
-            insort(self.released, at)
 
 
 @mutant("listed-though-acked", "RED-03", redelivered(1, kind=SHARED, which=(1,)), accept=GONE, history=True)

@@ -35,7 +35,7 @@ def _headers(change: Any) -> Any:
 
 # -- frames ------------------------------------------------------------------------------------------------------------
 
-mutant("whole-reads", "FRAME-06", plan(get(style=CUTS), wire=CUTS), "CLI-15 CLI-03")(
+mutant("whole-reads", "FRAME-06", plan(get(style=CUTS), get(style=CUTS), wire=CUTS), "CLI-15 CLI-03")(
     "A frame has to come in one read.",
     on(Channel, "received").after(
         lambda self: setattr(self, "reader", type(self.reader)(self.switches)), when=lambda self: self.reader.held > 0

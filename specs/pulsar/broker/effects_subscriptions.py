@@ -209,16 +209,8 @@ def overtaken(state: State, number: int, at: int) -> State:
         sub = state.subs.get(where)
         if sub is not None and index in sub.places and sub.places[index].acked == "maybe":
             place = sub.places[index]._replace(acked="yes", need=0)
-            if _is_spent(state, where):
-                place = place._replace(may=0, again=None)
             state = state.put_sub(where, sub._replace(places={**sub.places, index: place}))
     return state
-
-
-def _is_spent(state: State, where: tuple[str, str]) -> bool:
-    """True where all permits of a subscription are used by what was seen: nothing is on its way to it."""
-    found = [there for _, there in consumers_of(state, where)]
-    return bool(found) and all(there.used >= there.granted and not there.batched for there in found)
 
 
 def redelivering(state: State, key: Key, body: Any) -> State:
