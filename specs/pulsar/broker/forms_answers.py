@@ -13,7 +13,7 @@ from specs.pulsar.broker.causes_missing import OPENS_AT_ONCE
 from specs.pulsar.broker.duties import ACTIVE, END_OF_TOPIC, ONE_ANSWER
 from specs.pulsar.broker.effects_subscriptions import message_id
 from specs.pulsar.broker.forms_connection import it_may_ask_for_patience
-from specs.pulsar.broker.room import is_scarce
+from specs.pulsar.broker.scarce import is_scarce
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import TALKING, Phase
 from specs.pulsar.memory import PORT
