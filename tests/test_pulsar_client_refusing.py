@@ -37,30 +37,33 @@ def blamed(*events):
     return {(each.breach.fingerprint, each.breach.level) for each in (*found.faults, *found.lapses)}
 
 
-def lying():
+HUGE = b"\x7f\xff\xff\xffabc"
+LIES = {
+    HUGE: "PULSAR-INV-CLIENT-05 to_end_the_connection",
+    b"\x0e\x09abcdefghijkl": "PULSAR-FRM-14 to_end_the_connection",  # neither of the magic numbers: it is a size
+}
+
+
+def lying(rest=HUGE):
     """A MESSAGE whose METADATA_SIZE reaches beyond its frame."""
     frame = message().frame
-    return Said(
-        0,
-        "broker",
-        replace(frame, headers=None, payload=b"", check="", rest=b"\x7f\xff\xff\xffabc", odd="metadata-size"),
-    )
+    return Said(0, "broker", replace(frame, headers=None, payload=b"", check="", rest=rest, odd="metadata-size"))
 
 
-BEYOND = {("PULSAR-INV-CLIENT-05 to_end_the_connection", None)}
-
-
+@pytest.mark.parametrize("rest", LIES)
 @pytest.mark.parametrize("error", range(5))
-def test_a_message_whose_sizes_lie_may_be_refused_instead_of_ending_the_connection(error):
-    """FRM-14: that sizes contradict each other is detected; the frame itself has been read to its end."""
-    assert blamed(lying(), refused(error)) == set()
+def test_a_message_whose_sizes_lie_may_be_refused_instead_of_ending_the_connection(error, rest):
+    """FRM-14: that sizes contradict each other is detected; the frame itself has been read to its end (P-82)."""
+    assert blamed(lying(rest), refused(error)) == set()
 
 
-def test_a_message_whose_sizes_lie_is_not_passed_over():
-    assert blamed(lying()) == BEYOND
-    assert blamed(lying(), refused(2, entryId=99)) == BEYOND
+@pytest.mark.parametrize(("rest", "rule"), LIES.items())
+def test_a_message_whose_sizes_lie_is_not_passed_over(rest, rule):
+    beyond = {(rule, None)}
+    assert blamed(lying(rest)) == beyond
+    assert blamed(lying(rest), refused(2, entryId=99)) == beyond
     acknowledged = said(0, "client", "ACK", consumer_id=0, ack_type=0, message_id=[ID])
-    assert blamed(lying(), acknowledged) == BEYOND
+    assert blamed(lying(rest), acknowledged) == beyond
 
 
 @pytest.mark.parametrize(

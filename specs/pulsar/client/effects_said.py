@@ -266,7 +266,7 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
         )  # fmt: skip
         row = () if oddity is Oddity.OTHER_MAGIC else (oddity.row,)
         must = () if at is None else (*row, SIZES)  # whoever ignores a MESSAGE by its consumer reads no further
-        unfit = entry if oddity is Oddity.METADATA_SIZE and not state.line(number).must else None
+        unfit = entry if oddity is not Oddity.NO_PAYLOAD and not state.line(number).must else None
         state = _spoilt(state._replace(doubt=True), number, oddity, "a MESSAGE whose sizes lie", *must)
         return state.with_line(number, state.line(number)._replace(unfit=unfit))
     if at is None:
