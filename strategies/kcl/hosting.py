@@ -295,8 +295,8 @@ def _error(op: Op, serial: int) -> str | None:
     return texts.RAISED[(op.args[2] + serial) % len(texts.RAISED)] if (op.args[1] >> serial) % 2 else None
 
 
-def finish(w: Writer, head: Sequence[int], work_ms: int = 0) -> None:
-    """The end that the head asks for."""
+def finish(w: Writer, head: Sequence[int], final_ms: int = 0) -> None:
+    """The end that the head asks for; the final action takes `final_ms`."""
     reason = ENDS[head[0] % len(ENDS)]
     w.wait(0)
     refused = reason == "ZOMBIE" and "shutdown" in w.config.wire.finals  # later hosts know for themselves
@@ -306,9 +306,9 @@ def finish(w: Writer, head: Sequence[int], work_ms: int = 0) -> None:
         named = w.numbers and (not w.config.wire.rich or head[0] // 16 % 2)
         for _ in range(1 + head[0] // 32 % 3):
             w.checkpoint(w.numbers[-1] if named else None)
-    if work_ms:
+    if final_ms:
         w.wait(0)
-        w.wait(work_ms)
+        w.wait(final_ms)
     w.status()
     if head[0] // 4 % 4 == 3:
         w.wait(30)

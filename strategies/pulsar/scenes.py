@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specs.plan import Ref
 from specs.pulsar.frames import draft
+from specs.pulsar.states import SHARED
 from strategies.common import Op
 from strategies.pulsar.acts import an_ear
 from strategies.pulsar.writer import TOPICS, Ear, Line, Writer
@@ -13,7 +14,6 @@ from strategies.pulsar.writer import TOPICS, Ear, Line, Writer
 if TYPE_CHECKING:
     from strategies.pulsar.sessions import Aim
 
-SHARED = 1
 HOPS = 3
 """Redirects that are followed."""
 AWAY = 1000

@@ -397,5 +397,5 @@ def _two_producers_are_lost(d: Desk, how: int) -> None:
         d.receipt()
 
 
-PLACES: Mapping[str, int] = {row.__name__.strip("_"): place for place, row in enumerate(_ROWS)}
+ROW_OF: Mapping[str, int] = {row.__name__.strip("_"): number for number, row in enumerate(_ROWS)}
 """The scenes by their names, and the number that chooses each."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from specs.plan import Ref
+from specs.pulsar.states import FAILOVER, SHARED
 from strategies.common import Op
 from strategies.pulsar.writer import Ear, Line, Writer
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 ORDERED = ("b", "c", "a", "aa", "d")
 """Consumer names of which everybody says which is the first."""
-SHARED, FAILOVER = 1, 2
 GONE_MS = 30
 """After this long most brokers have noticed that a connection has ended; what is asked for then is refused anyway."""
 

@@ -71,7 +71,7 @@ class GoesOnFromTheFirstAnswer(Channel):
 
 def scene(name: str, how: int = 0) -> tuple[Any, ...]:
     """One of the scenes of `strategies.pulsar.serving_scenes`."""
-    return ("scene", (2, 2, serving_scenes.PLACES[name], how, 0))
+    return ("scene", (2, 2, serving_scenes.ROW_OF[name], how, 0))
 
 
 @client("one-buffer-for-batches", "BAT-07", accept="FRM-04 FRM-15 FLOW-08 CMP-01 CMP-02 CMP-03", history=True,

@@ -44,7 +44,7 @@ def subscribed(state: State, key: Key, body: Any) -> State:
     if sub is None:
         earliest = body.HasField("initialPosition") and body.initialPosition == 1
         held = {at for other, there in state.subs.items() if other[0] == where[0] and there.sure
-                for at, place in there.places.items() if is_held(place)}  # fmt: skip
+                for at, place in there.places.items() if _is_held(place)}  # fmt: skip
         places = {}
         for at, entry in enumerate(state.entries):
             if entry.topic != where[0] or entry.fate == Fate.REFUSED:
@@ -66,7 +66,7 @@ def subscribed(state: State, key: Key, body: Any) -> State:
     return state.put_consumer(key, consumer)
 
 
-def is_held(place: Place) -> bool:
+def _is_held(place: Place) -> bool:
     """True for what a subscription certainly has and is not done with, so that the broker must keep it (P-95)."""
     return not place.acked and not place.skip and bool(place.need or place.pushed)
 
