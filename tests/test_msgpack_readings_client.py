@@ -6,7 +6,7 @@ import pytest
 
 from impls.references.msgpack.client import Caller, Client
 from specs.events import Closed, Fact, Said
-from specs.msgpack.frames import Frame, request, response
+from specs.msgpack.frames import Frame, notification, request, response
 from specs.msgpack.values import double
 from tests.msgpack_verdicts import END, verdict
 from tests.mutants.msgpack_client import breaks
@@ -145,6 +145,28 @@ def test_a_client_may_send_when_it_waits_and_has_to_by_then():
     assert verdict("client", *begun, END) == ()
     assert verdict("client", *begun, waiting, END) == ("MPRPC-REQ-01 MUST",)
     assert verdict("client", *begun, waiting, Said(0, "client", request(1, "m")), END) == ()
+
+
+@pytest.mark.parametrize(("said", "blamed"), [
+    ((1, 2, 3), ()),
+    ((2, 1, 3), ()),  # what waits for nothing may overtake
+    ((3, 1, 2), ()),
+    ((1, 1, 3), ("MP-FMT-04 MUST",)),
+    ((1, 2, 1), ("MP-FMT-04 MUST",)),
+    ((1, 3), ("MPRPC-NOTE-02 MUST",)),
+])  # fmt: skip
+def test_one_method_again_is_known_by_its_params(said, blamed):
+    """Two notifications and a call, which waits, to one method, with other params each."""
+    events = []
+    for number, op in ((1, "notify"), (2, "notify"), (3, "call")):
+        given = {"method": "m", "params_hex": f"910{number}"} | ({"_method": f"m{number}"} if number > 1 else {})
+        events.append(Fact(0, "server", op, given))
+        if op == "notify":
+            events.append(Fact(0, "client", "answer", {"op": op, "ok": {}}))
+    for at, number in enumerate(said):
+        calls = number == 3 or (at == 2 and 3 not in said)
+        events.append(Said(0, "client", request(7, "m", number) if calls else notification("m", number)))
+    assert verdict("client", *events, END) == blamed
 
 
 def test_a_call_may_wait_while_two_are_open():

@@ -53,15 +53,16 @@ def versions_told(scopes: Mapping[str, int]) -> Say:
 
 class MsgpackMemory:
     """What a running plan has learnt: the values that a codec gave, by the number of the question; the ids that a
-    client chose and the handles that it gave, by method. Calls of a client made from a document are known by the number
-    of the call, from 0: its request is the first while it goes on, but for questions for a version that it was not told
-    to ask, which are remembered until they are answered."""
+    client chose and the handles that it gave, by the name of the call. Calls of a client made from a document are known
+    by the number of the call, from 0: its request is the first while it goes on, but for questions for a version that
+    it was not told to ask, which are remembered until they are answered."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self.tag = "".join(filter(str.isalnum, fresh)) or "t"
         self._asked: list[Ask] = []
         self._given: dict[Any, Any] = {}
         self._told: list[tuple[str, str]] = []
+        self._unsent: dict[Any, list[str]] = {}  # names of calls that were told, by method
         self._calls: list[tuple[int, str]] = []
         self._questions: list[tuple[Any, str]] = []
         self._called = 0
@@ -75,7 +76,7 @@ class MsgpackMemory:
         if isinstance(event.frame, Frame):
             request = shape(event.frame.body) == "request"
             if event.by == "client" and request:
-                self._given.setdefault(("id", event.frame.body[2]), event.frame.body[1])
+                self._sent(*event.frame.body[1:3])
             elif event.by == "idl-client" and request:
                 self._requested(*event.frame.body[1:])
             elif event.by == "server" and shape(event.frame.body) == "response":
@@ -88,6 +89,11 @@ class MsgpackMemory:
             if ask.op == "decode" and not said.error and not said.bad:
                 self._given[ask.number] = {"x": said.value} if ask.way == "typed" else said.value
 
+    def _sent(self, number: Any, method: Any) -> None:
+        names = self._unsent.get(method, []) if isinstance(method, str) else []
+        if names:
+            self._given["id", names.pop(0)] = number
+
     def _requested(self, number: Any, method: Any, params: Any) -> None:
         number_of_call, function = self._calls[0] if self._calls else (0, "")
         if isinstance(method, str) and method.startswith(f"{META}:") and function != META:
@@ -99,16 +105,20 @@ class MsgpackMemory:
     def _beside(self, event: Fact) -> None:
         if event.by == "server" and event.name not in ("drop", "octets"):
             given = event.value if isinstance(event.value, dict) else {}
-            self._told.append((event.name, str(given.get("method", ""))))
+            method = str(given.get("method", ""))
+            name = str(given.get("_method", method))
+            self._told.append((event.name, name))
+            if event.name in ("call", "call_async"):
+                self._unsent.setdefault(method, []).append(name)
             if "fn" in given:
                 self._calls.append((self._called, str(given["fn"])))
                 self._called += 1
         elif event.name == "answer" and self._told:
-            op, method = self._told.pop(0)
+            op, name = self._told.pop(0)
             if op == "call" and self._calls:
                 self._calls.pop(0)
             if op == "call_async" and isinstance(event.value, dict) and "ok" in event.value:
-                self._given["handle", method] = event.value["ok"]
+                self._given["handle", name] = event.value["ok"]
 
     def known(self, ref: Ref) -> bool:
         """True when the value of `ref` is known, be it null."""
@@ -120,8 +130,8 @@ class MsgpackMemory:
         return _key(ref) in self._given
 
     def resolve(self, ref: Ref) -> Any:
-        """`value`: what the question with the number `key` was answered with. `id` and `handle`: of the call to the
-        method `key`; `alike`: the id of a call, and a number that is added to it; `call`: the id of the request that
+        """`value`: what the question with the number `key` was answered with. `id` and `handle`: of the call with
+        the name `key`; `alike`: the id of a call, and a number that is added to it; `call`: the id of the request that
         the call with the number `key` was made by. `question`: the id of the oldest question for a version; `version`:
         its answer, of the scopes and versions in `key`."""
         if ref.name in ("question", "version"):

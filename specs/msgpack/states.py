@@ -139,13 +139,15 @@ class State(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call or notification that a client was told to make. `number` is the id that it chose, once it is known.
-    `outcome`: "" while it is open, "result", "error", or "lost" when the connection was spoilt or closed. `again`: the
-    results of further responses with its id. `crossed`: a stray response had its id before it was seen to be sent."""
+    """A call or notification that a client was told to make; no other of the plan has its `name`. `number` is the id
+    that it chose, once it is known. `outcome`: "" while it is open, "result", "error", or "lost" when the connection
+    was spoilt or closed. `again`: the results of further responses with its id. `crossed`: a stray response had its id
+    before it was seen to be sent."""
 
     op: str
     method: str
     params: Any
+    name: str
     number: int | None = None
     sent: bool = False
     outcome: str = ""
@@ -156,7 +158,7 @@ class Call(NamedTuple):
 
 @quick_replace
 class ClientState(NamedTuple):
-    """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
+    """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, name).
     `strays`: responses that belong to no open call, as (id, result). `left`: it was told to end its connection."""
 
     config: Config

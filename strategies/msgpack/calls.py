@@ -18,7 +18,7 @@ from strategies.msgpack.writer import pieces
 
 EVERYTHING: Mapping[str, int] = {
     "call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2,
-    "rolling": 2, "many": 1, "large": 1, "values": 3, "straddle": 2,
+    "rolling": 2, "many": 1, "large": 1, "values": 3, "straddle": 2, "again": 2,
 }  # fmt: skip
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
@@ -47,12 +47,13 @@ class Teller:
         """Tell the client something."""
         self.steps.append(Control(0, op, given, self.when))
 
-    def start(self, op: str, params: tuple[Any, ...]) -> str:
-        """A call or a notification; its method, which no other has."""
+    def start(self, op: str, params: tuple[Any, ...], method: str = "") -> str:
+        """A call or a notification; its name, which no other has. That is its method, if no other is given."""
         self._serial += 1
-        method = f"m{self._serial}{values.pick(_NAMES, self.names)}"
-        self.do(op, method=method, params_hex=encoded(params).hex())
-        return method
+        name = f"m{self._serial}{values.pick(_NAMES, self.names)}"
+        named = {"_method": name} if method else {}
+        self.do(op, method=method or name, params_hex=encoded(params).hex(), **named)
+        return name
 
     def finish(self, method: str) -> None:
         """Wait for a call that was started."""
@@ -218,6 +219,28 @@ def _notify(t: Teller, op: Op) -> None:
         t.wait()
 
 
+_SAME: Sequence[tuple[Any, ...]] = (
+    (), (1,), (2,), ("a",), (True,), (1, 2), ((1, 2),), (v.double(1.0),), (None,), ("", ""), (b"a",), ("1",),
+)  # fmt: skip
+"""Params that are as many, or alike, and differ."""
+
+
+def _again(t: Teller, op: Op) -> None:
+    """One method, notified of and called again and again, each time with other params."""
+    _, which, style, a, b = op.args
+    name = method = ""
+    for n in range(2 + which % 3):
+        params = _SAME[(a + n * (1 + style % 5)) % len(_SAME)]
+        notifies = (b >> n) & 1
+        name = t.start("notify" if notifies else "call", params, method)
+        method = method or name
+        if not notifies:
+            t.answer(name, None, _own(name, style // 8))
+            t.wait()
+        elif which & 32:
+            t.wait()
+
+
 def _stray(t: Teller, op: Op) -> None:
     """A response with an id that no call has, while one is open. Some differ from an open one in high bits alone."""
     _, _, style, a, b = op.args
@@ -247,6 +270,7 @@ def _twice(t: Teller, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "error": _error, "group": _group, "notify": _notify, "stray": _stray, "twice": _twice,
     "rolling": _rolling, "straddle": _straddle, "many": _many, "large": _large, "values": _values,
+    "again": _again,
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ HEAD = 6
 ROW = 2
 """The head number that chooses a row."""
 SLEEP_MS = 30
+REST_MS = 3
 Misuse = Callable[[Writer, Line, int, int], None]
 
 _NO_ARRAYS: Sequence[Any] = (
@@ -205,10 +206,15 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, only: Se
     if after % 16 < 8:
         writer.call(line, "echo", (writer.fresh(), "before"))
     misuse = MISUSES[names[which % len(names)]]
-    if after & 32 and 0 in writer.lines and not config.brief:  # a client that was there before waits meanwhile
+    there = 0 in writer.lines and not config.brief
+    if after & 32 and there:  # a client that was there before waits meanwhile
         writer.call(writer.line(0), "sleep", SLEEP_MS)
         writer.hurry = True
+    rest = writer.begin(writer.line(0), b, when="now") if after & 64 and there else b""  # or is in the middle of a call
     misuse(writer, line, a, b)
+    if rest:
+        writer.wait(REST_MS)
+        writer.blurt(writer.line(0), rest, "now")
     writer.hurry = hurry
     if after & 16:
         writer.call(line, "echo", (writer.fresh(), "behind"), when="now")

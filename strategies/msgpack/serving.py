@@ -24,7 +24,7 @@ from strategies.msgpack.shapes import Kind, Shapes, too_large
 
 CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
-    "meta": 2, "selector": 3, "arguments": 3, "left out": 3,
+    "meta": 2, "selector": 3, "arguments": 3, "left out": 3, "slow": 2,
 }  # fmt: skip
 NAMES = ("get", "Add", "getAttributes", "f", "ff", "set_2_of", "G")
 SCOPES = ("storage", "Status", "s", "default_", "storage2")
@@ -206,10 +206,10 @@ class Caller:
         self.steps: list[Step] = [Control(0, "serve", given)]
         self._ids = 0
 
-    def call(self, method: str, *params: Any, style: int = 0) -> None:
+    def call(self, method: str, *params: Any, style: int = 0, when: str = "") -> None:
         """A request. The first one waits until it is served."""
         self._ids += 1
-        when = self.when if self._ids > 1 else "turn"
+        when = when or (self.when if self._ids > 1 else "turn")
         frame = request(self._ids, method, *self._placed(params))
         if style:
             frame = replace(frame, wide=("int",))
@@ -219,14 +219,14 @@ class Caller:
         """The name of a function of a version in a scope."""
         return f"{function}:{version}" if self.world.anonymous else f"{function}:{scope}:{version}"
 
-    def reach(self, function: str, scope: str, version: int, *, turned: bool = False) -> None:
+    def reach(self, function: str, scope: str, version: int, *, turned: bool = False, when: str = "") -> None:
         """Call a function without arguments: without a scope in both forms, either of which may be known."""
         if not self.world.anonymous:
-            self.call(self.form(function, scope, version))
+            self.call(self.form(function, scope, version), when=when)
             return
         forms = (f"{function}::{version}", f"{function}:{version}")
         for form in forms if turned else forms[::-1]:
-            self.call(form)
+            self.call(form, when=when)
 
     def _placed(self, params: Sequence[Any]) -> tuple[Any, ...]:
         """Arguments where the layout of messages has them."""
@@ -335,6 +335,21 @@ def _meta(c: Caller, op: Op) -> None:
     scopes = [*c.world.scopes, "nothing"]
     for n in range(len(scopes) if op.args[1] % 2 else 1):
         c.call("getVersion:_:0", scopes[(op.args[0] + n) % len(scopes)])
+
+
+def _slow(c: Caller, op: Op) -> None:
+    """A function that takes its time before it does something, and at once behind it others, or the same again."""
+    scope, version, function = c.slot(*op.args)
+    *_, which, b = op.args
+    then = (thrown(THROWN[b % len(THROWN)]), {"do": "tag"}, thrown("Deep"), {"do": "const", "value": f"late{b}"})
+    behaviour = {"do": "sleep", "ms": (3, 15, 30)[b % 3], "then": then[which % len(then)]}
+    c.steps.append(Control(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
+    c.reach(function, scope, version, when="turn")
+    for n in range(1 + b % 2):
+        other, number, name = c.slot(op.args[0] + n, op.args[1] + b, op.args[2] + 1)
+        c.reach(name, other, number, when="now")
+    if which % 8 > 3:
+        c.reach(function, scope, version, when="now")
 
 
 _SELECTORS = (
@@ -453,7 +468,7 @@ def _bad_value(c: Caller, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Caller, Op], None]] = {
     "call": _call, "near": _near, "sweep": _sweep, "short": _short, "echo": _echo, "bad value": _bad_value,
     "assign": _assign, "note": _note, "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
-    "left out": _left_out,
+    "left out": _left_out, "slow": _slow,
 }  # fmt: skip
 
 

@@ -212,17 +212,14 @@ def _halves(w: Writer, op: Op) -> None:
     line = w.line(slot)
     if not w.hurry:
         w.wait()
-    number = w.identity(line, identity)
-    data = encode(request(number, w.config.name("echo"), (w.fresh(), "half")), None)
-    cut = 1 + a % (len(data) - 1)
     if b & 8:  # the first of them is read together with what stands before it
         w.call(line, "echo", (w.fresh(),), when="join")
-    w.blurt(line, data[:cut], "now" if b & 8 else "")
+    rest = w.begin(line, a, identity, "now" if b & 8 else "")
     if b % 2:
         small(w, slot + 1)
     elif b % 4:
         w.wait(3)
-    w.blurt(line, data[cut:])
+    w.blurt(line, rest)
 
 
 def _hang(w: Writer, op: Op) -> None:

@@ -123,6 +123,14 @@ class Writer:
         """Octets as they are."""
         self.steps.append(SendBytes(line.number, data, when or self._when()))
 
+    def begin(self, line: Line, cut: int, identity: int = 0, when: str = "") -> bytes:
+        """The first octets of a call, of which `cut` chooses how many; what is left of it."""
+        number = self.identity(line, identity)
+        data = encode(request(number, self.config.name("echo"), (self.fresh(), "half")), None)
+        cut = 1 + cut % (len(data) - 1)
+        self.blurt(line, data[:cut], when)
+        return data[cut:]
+
     def turn(self) -> None:
         """From here on everything that was asked before is answered."""
         for line in self.lines.values():

@@ -258,7 +258,8 @@ class Serving:
         if style & CUTS:
             odd = (1 + self._serial % 11, 17 + self._serial % 31, -1 - self._serial % 2)
             inside = (len(command) + 1, -len(body) - len(after) - 2)  # CR LF: of the first line, and of the blank one
-            headed = (-len(body) - len(after) - 1,) if self._serial % 3 == 1 else odd  # and of what comes behind that
+            begins = self._serial % 3 == 1 or body[:1] in (b"\n", b"\r")
+            headed = (-len(body) - len(after) - 1,) if begins else odd  # and of what comes behind that
             cuts = tuple(range(1, 200)) if self._serial % 3 == 0 else inside if eol == b"\r\n" else headed
             self.features.add("cuts")
         how = when or self.when

@@ -9,7 +9,9 @@ test_conversations = hunts(
     "Calls, answered in every way, and notifications.", calls.conversations(), calls.interpret, 2
 )
 test_requests = hunts(
-    "Requests and notifications, as they are sent.", calls.conversations("call", "notify", "large"), calls.interpret
+    "Requests and notifications, as they are sent.",
+    calls.conversations("call", "notify", "large", "again"),
+    calls.interpret,
 )
 test_values = hunts(
     "Params and results of every format at its boundaries.", calls.conversations("values", most=4), calls.interpret

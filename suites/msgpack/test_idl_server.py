@@ -27,7 +27,7 @@ test_defaults = hunts(
     "Messages from which more and more is left out.", serving.calls("left out", "echo"), serving.interpret
 )
 test_failures = hunts(
-    "Exceptions, the meta service, selectors that are none.",
-    serving.calls("throw", "meta", "selector", "call", "note"),
+    "Exceptions, the meta service, selectors that are none, functions that take their time.",
+    serving.calls("throw", "meta", "selector", "call", "note", "slow"),
     serving.interpret,
 )

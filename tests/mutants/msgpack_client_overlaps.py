@@ -96,3 +96,27 @@ class StepsBackAfterAnError(Caller):
     def failure(self, error: Any) -> dict[str, Any]:
         self.last -= 1
         return super().failure(error)
+
+
+@mutant("notifies-as-before", "01", told("again", 0, 0, 0, 1, 3), accept="03 04")
+class NotifiesAsBefore(Caller):
+    """A notification has the params of an earlier one to the same method, if they are as many."""
+
+    kind = 2
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.said: dict[tuple[str, int], Any] = {}
+
+    def write(self, message: list[Any]) -> None:
+        if message[0] == self.kind:
+            params = self.said.setdefault((message[-2], len(message[-1])), message[-1])
+            message = [*message[:-1], params]
+        super().write(message)
+
+
+@mutant("calls-as-before", "01", told("again", 0, 0, 0, 1, 0), accept="03 04")
+class CallsAsBefore(NotifiesAsBefore):
+    """A request has the params of an earlier one to the same method, if they are as many."""
+
+    kind = 0

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from impls.references.msgpack.idl_parser import Kind, Member, Method
-from impls.references.msgpack.idl_server import Application, Thrown
+from impls.references.msgpack.idl_server import Application, Serving, Thrown
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.server import Failure
+from specs.msgpack.frames import request
+from specs.plan import Say
 from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_more import TWO
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
@@ -166,3 +168,37 @@ class SecondInterfaceVersion(Application):
         versions = self.versions(scope) if scope in self.scopes else {}
         used = {number for part in versions.values() for _, number in part.uses[-1:]}
         return super().find(scope, max(versions) if version in used - set(versions) else version, name)
+
+
+LATE = {"storage/1/get": {"do": "sleep", "ms": 20, "then": TAG}, "storage/1/add": TAG}
+DEEP = {"status/0/get": {"do": "sleep", "ms": 20, "then": {"do": "throw", "exception": "B", "fields": {}}}}
+
+
+@mutant("late-answers-have-the-latest-id", "EXW-03",
+        calls("get:storage:1", Say(0, request(1, "add:storage:1"), (), "now"), behaviour=LATE))  # fmt: skip
+class LateAnswersHaveTheLatestId(Serving):
+    """The answer of a function that takes its time has the id of the latest request."""
+
+    latest = 0
+
+    def call(self, number: int, method: str, params: list[Any]) -> None:
+        self.latest = number
+        super().call(number, method, params)
+
+    def answer(self, number: int, error: Any, result: Any) -> None:
+        late = number in self.open and number != self.latest
+        super().answer(self.latest if late and error is None else number, error, result)
+
+
+@mutant("late-exceptions-without-base", "EXW-01", calls("get:status:0", behaviour=DEEP), accept="EXC-07")
+class LateExceptionsWithoutBase(Application):
+    """An exception that is thrown behind a pause has no base."""
+
+    slept = False
+
+    def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
+        self.slept = any(each.get("then") is behaviour for each in self.behaviours.values())
+        return super().behave(behaviour, key, function, given)
+
+    def path(self, names: list[str]) -> str:
+        return super().path(names[-1:] if self.slept else names)

@@ -59,12 +59,14 @@ BEHAVIOUR: Mapping[str, Any] = {
 
 
 def calls(*given: Any, idl: str = DOCUMENT, application: str = "App", behaviour: Any = BEHAVIOUR) -> Witness:
-    """Calls, each a method name or (method name, params…); ops, each a dict; or messages as they are."""
+    """Calls, each a method name or (method name, params…); ops, each a dict; or messages and steps as they are."""
 
     def witness(config: Any) -> Plan:
         steps: list[Step] = [Control(0, "serve", {"idl": idl, "application": application, "behaviour": behaviour})]
         for number, each in enumerate(given):
-            if isinstance(each, Frame):
+            if isinstance(each, Say):
+                steps.append(each)
+            elif isinstance(each, Frame):
                 steps.append(Say(0, each))
             elif isinstance(each, dict):
                 steps.append(Control(0, "assign", each))

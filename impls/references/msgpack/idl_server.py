@@ -179,7 +179,11 @@ class Application:
         ms = 0.0
         while behaviour["do"] == "sleep":
             ms, behaviour = ms + behaviour["ms"], behaviour["then"]
-        return self.behave(behaviour, f"{scope}/{answering}/{name}", function, given), ms
+        try:
+            return self.behave(behaviour, f"{scope}/{answering}/{name}", function, given), ms
+        except Failure as failure:
+            failure.ms = ms
+            raise
 
     def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
         """The arguments by name. Raises Failure."""
@@ -290,9 +294,9 @@ class Serving(Session):
         try:
             result, ms = self.serving().call(method, params)
         except Thrown as thrown:
-            self.server.later(self, number, thrown.error, thrown.result, 0)
+            self.server.later(self, number, thrown.error, thrown.result, thrown.ms)
         except Failure as failure:
-            self.server.later(self, number, self.error(str(failure)), None, 0)
+            self.server.later(self, number, self.error(str(failure)), None, failure.ms)
         else:
             self.server.later(self, number, None, result, ms)
 

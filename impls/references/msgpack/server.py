@@ -110,7 +110,9 @@ def unstamp(seconds: int, nanos: int, how: str) -> bytes:
 
 
 class Failure(Exception):
-    """A call that fails; the text says why."""
+    """A call that fails, after so many milliseconds; the text says why."""
+
+    ms = 0.0
 
 
 class Session:

@@ -8,7 +8,7 @@ from typing import Any
 from specs.codec import Malformed
 from specs.msgpack import values
 from specs.msgpack.changes import Change, changed, shown_by
-from specs.msgpack.client.book import BLOCKING, position
+from specs.msgpack.client.book import BLOCKING, position, written
 from specs.msgpack.format import decoded
 from specs.msgpack.machine import C
 from specs.msgpack.states import Call, ClientState
@@ -37,7 +37,7 @@ class Case:
 
     def __init__(self, state: ClientState, action: str, body: Any = None, wide: tuple[str, ...] = (), said: str = ""):
         self.state, self.action, self.body, self.wide, self.said = state, action, body, wide, said
-        self.at = position(state, body[-2]) if action in ("request", "notification") else None
+        self.at = written(state, action, body) if action in ("request", "notification") else None
         self.call: Call | None = None if self.at is None else state.calls[self.at]
         self.about: Any = self.call if action in ("request", "notification") and self.call is not None else self
         self.op, self.report, self.result = "", Report.ASIDE, None
@@ -110,10 +110,10 @@ class Case:
 def reporting(state: ClientState, told: dict[str, Any]) -> Case:
     """The case of an answer to the oldest command that was not answered."""
     case = Case(state, "reports")
-    case.op, method = state.told[0]
+    case.op, name = state.told[0]
     case.told = told
     case.about = state.told[0]
-    case.at = position(state, method)
+    case.at = position(state, name)
     case.call = None if case.at is None else state.calls[case.at]
     if case.op in BLOCKING and case.call is not None:
         case.report, case.result = _outcome(told)

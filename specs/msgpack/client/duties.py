@@ -21,12 +21,12 @@ def sends_what_it_is_told_to_send(state: ClientState) -> Iterator[Due]:
     waits = next((at for at, (op, _) in enumerate(state.told) if op in BLOCKING), None)
     if state.lost or waits is None:
         return
-    later = frozenset(method for _, method in state.told[waits + 1 :])
+    later = frozenset(name for _, name in state.told[waits + 1 :])
     opened = sum(call.sent and not call.outcome and call.op != "notify" for call in state.calls)
     for call in state.calls:
         if opened >= TOGETHER and call.op != "notify":
             continue
-        if not call.sent and not call.outcome and call.method not in later:
+        if not call.sent and not call.outcome and call.name not in later:
             rule = NOTIFIES_AS_WRITTEN if call.op == "notify" else CALLS_AS_WRITTEN
             yield Due(f"nothing was sent for {call.op} {call.method}", call, call.op, requirement=rule)
 
@@ -37,14 +37,14 @@ def reports_what_is_settled(state: ClientState) -> Due | str:
     may be passed over as long as the connection is there (MP-23)."""
     if not state.told or state.told[0][0] not in BLOCKING:
         return ""
-    op, method = state.told[0]
-    at = position(state, method)
+    op, name = state.told[0]
+    at = position(state, name)
     if at is None:
         return ""
     call = state.calls[at]
     if not call.outcome or (call.outcome == "lost" and state.phase is not C.OVER):
         return ""
-    return Due(f"{op} does not end: {method} is settled ({call.outcome})", state.told[0], call.outcome)
+    return Due(f"{op} does not end: {call.method} is settled ({call.outcome})", state.told[0], call.outcome)
 
 
 @BOOK.duty(f"{CALLS_AS_WRITTEN} {NOTIFIES_AS_WRITTEN}", met_by="reports")
@@ -52,8 +52,8 @@ def answers_what_waits_for_nothing(state: ClientState) -> Due | str:
     """Notification Message: the client waits for nothing. The same is true of whatever else does not wait."""
     if not state.told:
         return ""
-    op, method = state.told[0]
-    if op in BLOCKING and position(state, method) is not None:
+    op, name = state.told[0]
+    if op in BLOCKING and position(state, name) is not None:
         return ""
     rule = NOTIFIES_AS_WRITTEN if op == "notify" else CALLS_AS_WRITTEN
     return Due(f"{op} does not end", state.told[0], op, requirement=rule)

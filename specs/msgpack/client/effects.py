@@ -35,12 +35,13 @@ def told(state: ClientState, body: Any) -> ClientState:
     """A command has to be answered, and a call to be made."""
     op, value = body
     given = value if isinstance(value, dict) else {}
-    method = str(given.get("method", given.get("_method", "")))
+    method = str(given.get("method", ""))
+    name = str(given.get("_method", method))
     if op in ("call", "call_async", "notify"):
         params, _ = decoded(bytes.fromhex(given["params_hex"]))
-        call = Call(op, method, params, outcome="lost" if state.lost else "")
+        call = Call(op, method, params, name, outcome="lost" if state.lost else "")
         state = state._replace(calls=(*state.calls, call))
-    return state._replace(told=(*state.told, (op, method)), left=state.left or op == "disconnect")
+    return state._replace(told=(*state.told, (op, name)), left=state.left or op == "disconnect")
 
 
 TESTER = {"told": told, "response": response, "no message": loses, "server ends": loses}
