@@ -12,7 +12,10 @@ from impls.references.msgpack.server import Reading
 from specs.events import Fact, Said
 from specs.msgpack.frames import encode, request, response
 from specs.msgpack.lines import Ask, Line
-from specs.plan import Plan, SendBytes, Wait
+from specs.plan import Plan, Ref, Say, SendBytes, Wait
+from strategies.common import Op, Program
+from strategies.msgpack import calls, sessions
+from strategies.msgpack.writer import MOST_WIDE, WIDE
 from tests.msgpack_verdicts import END, verdict
 from tests.mutants.every import key_of
 from tests.mutants.hunted import hunter_for
@@ -200,3 +203,25 @@ def test_what_is_wrong_with_every_answer_is_judged_and_not_taken_for_a_freedom(n
     mutant = next(each for each in MUTANTS if key_of(each) == name)
     config = hunter_for(mutant, lambda fault: None).setting.config
     assert {key: getattr(config, key) for key in learnt} == learnt
+
+
+@pytest.mark.parametrize("role", ["client", "server"])
+def test_what_is_written_in_wider_forms_stays_within_what_every_peer_takes(role):
+    """MP-17: 65,536 elements are asked for, and not in nine octets each."""
+    config, large = config_for(role), 0
+    for number in range(512):
+        args = (number, number // 2 % 256, number % 64, number % 256, number // 3 % 256)
+        if role == "client":
+            plan = calls.interpret(Program((number,), (Op("large", args), Op("values", args))), config, wires=(2,))
+        else:
+            plan = sessions.interpret(Program((0, 0), (Op("long", args), Op("echo", args))), config, wires=(WIDE,))
+        for step in plan.steps:
+            if isinstance(step, Say) and not isinstance(step.frame.body[1], Ref):
+                size = len(encode(step.frame, step.style))
+            elif isinstance(step, Say):
+                size = len(encode(response(0, *step.frame.body[2:]), step.style))
+            else:
+                continue
+            large = max(large, size)
+            assert size <= MOST_WIDE or step.style is None
+    assert large > 1 << 16

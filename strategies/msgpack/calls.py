@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
-from specs.msgpack.format import WIDEST, encoded
+from specs.msgpack.format import encoded
 from specs.msgpack.frames import Frame, encode, response
 from specs.msgpack.states import Config
 from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.msgpack import values
-from strategies.msgpack.writer import pieces
+from strategies.msgpack.writer import pieces, widened
 
 EVERYTHING: Mapping[str, int] = {
     "call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2,
@@ -66,7 +66,7 @@ class Teller:
         frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
         form, cuts = None, tuple[int, ...]()
         if self.wire & 2 and style % 4:
-            form = WIDEST if style % 4 == 1 else 2 + style
+            form = widened(response(0, error, result), style)
             self.features.add("wide")
         if self.wire & 1 and style % 8 != 1 and when != "join":
             cuts = pieces(style, len(encode(response(0, error, result), form)))

@@ -110,7 +110,7 @@ class Writer:
             self.steps.append(Say(line.number, frame, cuts, when or self._when()))
             return
         if self.wire & WIDE and style % 4:
-            form = WIDEST if style % 4 == 1 else 2 + style
+            form = widened(frame, style)
             self.features.add("wide")
         if self.wire & CUTS and style % 8 != 1:
             cuts = pieces(style, len(encode(frame, form)))
@@ -150,6 +150,17 @@ class Writer:
 
     def _when(self) -> str:
         return "now" if self.hurry else "turn"
+
+
+MOST_WIDE = 1 << 17
+"""Octets of a message beyond which it is not written in wider forms: what grows by that is no longer what every peer
+takes (MP-17)."""
+
+
+def widened(frame: Frame, style: int) -> int | None:
+    """A style in which a message is written in wider forms than are needed; None where it is too large for that."""
+    form = WIDEST if style % 4 == 1 else 2 + style
+    return form if len(encode(frame, form)) <= MOST_WIDE else None
 
 
 OCTETS = 300
