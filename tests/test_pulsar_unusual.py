@@ -10,12 +10,13 @@ from impls.references.pulsar.asked import Refused
 from impls.references.pulsar.client_memory import Client
 from impls.references.pulsar.reference import Broker, Session
 from impls.references.pulsar.subscription import Subscription
-from impls.references.pulsar.topic import Topic
+from impls.references.pulsar.topic import NOWHERE, Topic
 from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.common import Op, Program
 from strategies.pulsar import aimed, oddities, scenes, serving
 from strategies.pulsar.writer import Writer
+from tests.mutants.pulsar_framing import again, first
 from tests.mutants.pulsar_kit import PULSAR, SHARED, ready
 
 FACTS = {name: fact.default for name, fact in PULSAR.facts.items()}
@@ -177,6 +178,64 @@ def test_a_broker_keeps_what_one_subscription_needs(monkeypatch):
     assert any("PULSAR-SEEK-01" in (each.requirement, *each.also) for each in breaches), breaches
 
 
+@pytest.mark.parametrize(
+    ("play", "level"),
+    [
+        (first("PRODUCER"), "PULSAR-INV-BROKER-01"),
+        (first("LOOKUP"), "PULSAR-INV-BROKER-01"),
+        (again, "PULSAR-INV-BROKER-02"),
+    ],
+)
+def test_what_has_no_effect_may_be_passed_over(play, level):
+    """P-97: a command before CONNECT, and a second CONNECT. That they are answered is a fault, as the mutants show."""
+    recording = played(play, recommended=False)
+    assert must_fail(recording) == []
+    assert level in {each.breach.requirement for each in recording.judgement.faults}
+    assert played(play).judgement.verdict == "pass"
+
+
+def once_more(w):
+    """A producer whose name had another one before, and whose first sequence id is that of its first one."""
+    line, _, pen = ready(w)
+    for _ in range(2):
+        pen = w.pen(line, pen.topic, 3, "same")
+        w.send(pen)
+        w.settle()
+        w.close_pen(pen)
+        w.settle()
+    w.wait()
+
+
+@pytest.mark.parametrize("confirms", ["the first id", "no id", "another id"])
+def test_what_a_broker_says_to_know_it_may_confirm(confirms, monkeypatch):
+    """P-28: nothing is declared of deduplication, but `last_sequence_id` says it; or does not."""
+    receipts = []
+
+    def confirm(self, producer, body):
+        first = {"ledgerId": NOWHERE, "entryId": NOWHERE} if confirms == "no id" else receipts[0]
+        self.broker.persist(producer, lambda: self.receipt(producer, body, first))
+
+    def receipt(self, producer, body, message_id):
+        receipts.append(message_id)
+        said(self, producer, body, message_id)
+
+    said = Session.receipt
+    monkeypatch.setattr(Session, "receipt", receipt)
+    monkeypatch.setattr(Session, "confirm_unstored", confirm)
+    assert must_fail(played(once_more, deduplication=confirms != "another id")) == []
+    assert len(receipts) == 2
+    told = Session.tell_producer
+
+    def untold(self, body, producer):
+        sequences, producer.topic.sequences = producer.topic.sequences, {}
+        told(self, body, producer)
+        producer.topic.sequences = sequences
+
+    monkeypatch.setattr(Session, "tell_producer", untold)
+    receipts.clear()
+    assert bool(must_fail(played(once_more, deduplication=confirms != "another id"))) == (confirms != "another id")
+
+
 def five(w):
     """Five producers of a topic on three connections, five consumers of a subscription, and a long name."""
     for n in range(5):
@@ -188,8 +247,8 @@ def five(w):
     w.wait()
 
 
-@pytest.mark.parametrize(("room", "musts"), [(4, False), (3, True)])
-def test_a_broker_may_have_room_for_four(room, musts, monkeypatch):
+@pytest.mark.parametrize(("room", "musts"), [(2, False), (1, True)])
+def test_a_broker_may_have_room_for_two(room, musts, monkeypatch):
     """P-94: of a producer, a consumer, and a topic whose name has more than a hundred characters."""
     made, joined = Session.new_producer, Session.subscription_for
 

@@ -109,6 +109,16 @@ class Misuse(Enum):
     ACK_OF_OTHERS = "PULSAR-INV-BROKER-36", 0
     SEND_WITHOUT_PAYLOAD = "PULSAR-INV-BROKER-15", 0
 
+    @property
+    def stays(self) -> tuple[str, ...]:
+        """What a connection breaks that stays open: what has no effect before CONNECT, and what is refused behind it,
+        may be passed over, which misses a recommendation (P-97)."""
+        return (
+            self.beside
+            if self in (Misuse.EARLY, Misuse.EARLY_LOOKUP, Misuse.TWICE)
+            else (self.requirement, *self.beside)
+        )
+
 
 SURVIVES, LISTENS, DEAF = 1, 2, 3
 """Liberties after a misuse. A broker should survive it: to end the connection is to miss a recommendation. It may end
@@ -248,7 +258,7 @@ class Request(NamedTuple):
 class Producer(NamedTuple):
     """A producer. `wanted` is the name that was asked for, `name` the one that it has. `phase`: "pending", "open",
     "closing". `sends`: indexes of the entries that are not answered, oldest first. `top`: the id in its last
-    receipt."""
+    receipt. `known`: the sequence id that the broker said to know of it when it was made, -1 for none."""
 
     topic: str
     wanted: str
@@ -256,6 +266,7 @@ class Producer(NamedTuple):
     phase: str = "pending"
     sends: tuple[int, ...] = ()
     top: Id | None = None
+    known: int = -1
 
 
 @quick_replace

@@ -205,7 +205,7 @@ class Connection:
             given = body.get("response", {})
             self.proof = self.credentials_good(given.get("auth_method_name", ""), given.get("auth_data", b""))
             self.admit()
-        else:
+        elif self.switches.recommended or self.phase is not Phase.START:
             raise Close
 
     def credentials_good(self, method: str, data: bytes) -> bool:
@@ -264,7 +264,8 @@ class Connection:
 
     def on_connect(self, _body: Message) -> None:
         """A second CONNECT."""
-        raise Close
+        if self.switches.recommended:
+            raise Close
 
     def on_auth_response(self, _body: Message) -> None:
         """Nobody asked."""

@@ -27,8 +27,8 @@ class Switches:
 
     The fields made by `switch` are the freedoms; those with a plain default are sizes, credentials and features, which
     take any value. `recommended` alone names recommendations that may be missed: False answers CONNECTED with the
-    broker's own version, gives the general error code where a better one exists, counts no redeliveries, and leaves the
-    checksum to clients that are older than version 11.
+    broker's own version, gives the general error code where a better one exists, counts no redeliveries, leaves the
+    checksum to clients that are older than version 11, and passes over commands before CONNECT and a second CONNECT.
     """
 
     # Connecting, versions and life (Connection establishment, Keep Alive)

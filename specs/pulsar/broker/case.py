@@ -143,12 +143,18 @@ class Case:
         """The message id that a receipt gives."""
         return message_id(self.body.message_id) if self.body.HasField("message_id") else None
 
+    @property
+    def known_already(self) -> bool:
+        """True when the broker said in PRODUCER_SUCCESS that it knows this sequence id of the producer already."""
+        return self.producer is not None and self.entry.seq <= self.producer.known
+
     @lazy
     def duplicate_of(self) -> Entry | None:
         """With deduplication on: the message with the same sequence id of a producer of the same name whose receipt had
-        come when this one was sent: one of the same connection, if there is one."""
-        entry = self.entry
-        if not self.before.config.dedup or not entry.name:
+        come when this one was sent: one of the same connection, if there is one. A broker that does not declare it may
+        confirm what it says to know (P-28)."""
+        entry, declared = self.entry, self.before.config.dedup
+        if not entry.name or not (declared or self.known_already):
             return None
         found = [
             there for there in self.before.entries
@@ -158,13 +164,13 @@ class Case:
         first = max(found, key=lambda there: (there.source == entry.source, there.at), default=None)
         if first is None or self.given is None:
             return None
-        return first if self.given == first.id or first.source == entry.source else None
+        return first if self.given == first.id or (declared and first.source == entry.source) else None
 
     @property
     def dropped(self) -> bool:
         """True for the receipt of a message that is not stored because its number was used before."""
         nowhere = self.given == (NOBODY, NOBODY)
-        return nowhere and (self.before.config.dedup or self.entry.odd is Misuse.FALLING)
+        return nowhere and (self.before.config.dedup or self.known_already or self.entry.odd is Misuse.FALLING)
 
     @property
     def used_before(self) -> bool:

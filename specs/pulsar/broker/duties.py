@@ -48,14 +48,14 @@ def _conns(owing: Owing) -> Iterator[tuple[int, Conn]]:
 _MUST_CLOSE = tuple(each for each in Misuse if each.liberty == 3)
 
 
-@BOOK.duty(" ".join(dict.fromkeys(n for each in _MUST_CLOSE for n in (each.requirement, *each.beside))), met_by="ends")
+@BOOK.duty(" ".join(dict.fromkeys(n for each in _MUST_CLOSE for n in each.stays)), met_by="ends")
 def the_connection_ends(owing: Owing) -> Iterator[Due]:
     """What cannot be understood, or comes before CONNECT, ends the connection."""
     for number, conn in _conns(owing):
         if conn.must_close is not None and (conn.phase in DOOMED or conn.phase is Phase.HASTY):
-            misuse = conn.must_close
+            requirement, *beside = conn.must_close.stays
             why = f"the connection {number} stays open: {conn.why}"
-            yield Due(why, kind=misuse.name, requirement=misuse.requirement, also=misuse.beside)
+            yield Due(why, kind=conn.must_close.name, requirement=requirement, also=tuple(beside))
 
 
 @BOOK.duty(f"{HANDSHAKE} {Misuse.CREDENTIALS.requirement}", met_by="CONNECTED, refuses, ends", causes=AFTERMATH)

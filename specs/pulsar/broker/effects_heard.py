@@ -341,7 +341,7 @@ def _producing(state: State, number: int, request: Request, body: Any) -> State:
     name = body.producer_name
     if not producer.wanted:
         state = state._replace(made_up=state.made_up | {name})
-    return state.put_producer((number, about), producer._replace(phase="open", name=name))
+    return state.put_producer((number, about), producer._replace(phase="open", name=name, known=body.last_sequence_id))
 
 
 def _subscribed(state: State, number: int, request: Request, body: Any) -> State:

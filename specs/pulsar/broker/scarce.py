@@ -9,7 +9,7 @@ from __future__ import annotations
 from specs.pulsar.broker.case import Case
 from specs.pulsar.broker.effects_subscriptions import consumers_of
 
-AT_A_PLACE, OF_A_CONNECTION, NAME = 4, 8, 100
+AT_A_PLACE, OF_A_CONNECTION, NAME = 2, 8, 100
 """How many producers of a topic, subscriptions of a topic, and consumers of a subscription there is room for on every
 broker; how many producers, and consumers, of a connection; and how many characters of a name."""
 
