@@ -17,7 +17,7 @@ def batch(*data: bytes, key: str = "key") -> Any:
     return play
 
 
-def asking(*errors: str | None, number: int | None = 0, final: bool = False) -> Any:
+def asking(*errors: str | None, number: int | None = 0, sub: int | None = None) -> Any:
     """A batch with a request for each of these outcomes."""
 
     def play(w: Writer) -> None:
@@ -25,7 +25,7 @@ def asking(*errors: str | None, number: int | None = 0, final: bool = False) -> 
         for error in errors:
             w.wait(0)
             w.checkpointer(error)
-            w.checkpoint(None if number is None else w.numbers[number])
+            w.checkpoint(None if number is None else w.numbers[number], sub=sub)
         w.wait(0)
         w.status()
 

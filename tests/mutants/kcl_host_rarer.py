@@ -226,7 +226,7 @@ host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)(
     "approximateArrivalTimestamp is a text.",
     on(Host, "record").gives(lambda found: {**found, "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}),
 )
-host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)(
+host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException", sub=0), profile=SEQ)(
     "The answer to a checkpoint that failed has no subSequenceNumber.",
     on(Host, "send").takes(
         members=lambda members: without(members, "subSequenceNumber") if members.get("error") is not None else members

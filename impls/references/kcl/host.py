@@ -23,15 +23,16 @@ OPS = ("initialize", "processRecords", "shutdown", "leaseLost", "shardEnded", "s
 class HostSwitches:
     """Turns that the text leaves open.
 
-    `ascii_only`, `spaced`, `action_last`: how JSON is written. `error`: how success is written, "null" or "absent".
-    `strict`: lines with unknown members are skipped, else taken. `trailing`: text behind a message is ignored, else
-    the line is skipped. `fails`: how a failure is told, "answer", "event", "both", or "over": by an event, and then
-    the call is over like any other. `early`: a final call is over
-    before the child has ended. `at_last`: a checkpoint without a number is tried at the last number delivered, not at
-    none. `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the last one granted is
-    refused, and one without a number where the profile has none, and one at the same is not tried again; `blank`:
-    what means nothing is refused under no number. `guards`: it refuses by itself once the lease is lost.
-    `windows`: a child that asks where no checkpoint is allowed is given up, else it is answered by an error.
+    `ascii_only`, `spaced`, `action_last`: how JSON is written. `error`: how success is written, "null" or "absent",
+    as is then all that an answer does not have. `strict`: lines with unknown members are skipped, else taken.
+    `trailing`: text behind a message is ignored, else the line is skipped. `fails`: how a failure is told,
+    "answer", "event", "both", or "over": by an event, and then the call is over like any other. `early`: a final
+    call is over before the child has ended. `at_last`: a checkpoint without a number is tried at the last number
+    delivered, not at none. `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the
+    last one granted is refused, and one without a number where the profile has none, and one at the same is not
+    tried again; `blank`: what means nothing is refused under no number. `guards`: it refuses by itself once the
+    lease is lost. `windows`: a child that asks where no checkpoint is allowed is given up, else it is answered by
+    an error.
     """
 
     ascii_only: bool = False
@@ -230,8 +231,9 @@ class Host:
         }
         if self.profile.later:
             answer["subSequenceNumber"] = members.get("subSequenceNumber")
-        if error is not None or self.switches.error == "null":
-            answer["error"] = error
+        answer["error"] = error
+        if self.switches.error == "absent":
+            answer = {name: value for name, value in answer.items() if value is not None}
         self.send(answer)
 
     def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:

@@ -301,16 +301,17 @@ def a_host_may_decide_by_itself(m: Case) -> bool:
 @form(NUMBER_IN_ITS_MEMBER, on="answer", when=(ASKING,))
 def the_number_travels_in_its_member(m: Case) -> Any:
     """Under the name of the profile (Action messages; K-3), since KCL 1.7.2 beside subSequenceNumber. The text does not
-    know that one: that it is the one that was asked for is a recommendation (K-45)."""
+    know that one: that it is the one that was asked for is a recommendation (K-45), and where none was asked for it may
+    be left out (K-52)."""
     own = m.config.wire.number
     other = "sequenceNumber" if own == "checkpoint" else "checkpoint"
     if own not in m.members and other in m.members:
         return f"a checkpoint answer carries its number in {other}"
     if not m.config.wire.rich or not m.config.asked:
         return ""
-    if "subSequenceNumber" not in m.members:
+    asked, given = m.conv.sub, m.members.get("subSequenceNumber")
+    if "subSequenceNumber" not in m.members and asked is not None:
         return "a checkpoint answer has no subSequenceNumber"
-    asked, given = m.conv.sub, m.members["subSequenceNumber"]
     if m.conv.must_refuse is not None or not isinstance(asked, int) or same_number(asked, given):
         return ""
     return Broken(f"the answer has the subSequenceNumber {given!r:.80}, asked for was {asked}", level="SHOULD")
