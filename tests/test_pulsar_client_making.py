@@ -157,3 +157,15 @@ def test_nothing_need_be_made_with_a_broker_that_is_older_than_lookups(op, hangs
     failed = Fact(0, "client", "answer", {"op": op, "error": "the broker is too old"})
     ends = [Closed(0, "client")] if hangs_up else []
     assert verdict(*OPEN, asks, *hello(0, version), *ends, failed, END) == blamed
+
+
+@pytest.mark.parametrize(("version", "right"), [(0, True), (6, True), (7, False), (19, False)])
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_nor_a_connection(goes_on, version, right):
+    """P-86, of a client that says so when it connects, which it may do behind the next thing that it is told."""
+    talk = [told("connect"), *hello(0, version), Closed(0, "client")]
+    talk.append(Fact(0, "client", "answer", {"op": "connect", "error": "the broker is too old"}))
+    if goes_on:
+        talk.insert(1, told("producer", topic=TOPIC))
+        talk.append(Fact(0, "client", "answer", {"op": "producer", "error": "not connected"}))
+    assert (not verdict(*talk)) == right

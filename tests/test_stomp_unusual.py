@@ -6,8 +6,9 @@ import pytest
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
-from impls.references.stomp.reference import Broker
+from impls.references.stomp.reference import Broker, Server
 from specs.protocol import find
+from specs.stomp.states import FEWEST, MODEST, NORMAL
 from strategies.stomp import discover
 from suites.investigate import CONFIRM_MS
 from tests.mutants.kit import server_of
@@ -83,3 +84,15 @@ def test_a_topic_whose_second_subscriber_gets_nothing_is_no_queue():
     config = found(make)
     assert config.topic.fanout
     assert "SUB-05" in faults(make, config)
+
+
+@pytest.mark.parametrize(("most", "asked"), [(200, FEWEST), (1024, MODEST.body), (1 << 20, NORMAL.body)])
+def test_how_large_a_body_a_server_takes_is_found_out(most, asked):
+    """N-20: one that takes less than is asked of it elsewhere is not blamed for it."""
+
+    def make():
+        return Server(max_body=most)
+
+    config = found(make)
+    assert config.sizes.body == asked
+    assert faults(make, config, plans=4) == set()

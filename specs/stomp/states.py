@@ -68,6 +68,8 @@ class Sizes(NamedTuple):
 
 NORMAL = Sizes()
 MODEST = Sizes(headers=10, line=128, body=1024)
+FEWEST = 128
+"""Octets of a body that a server must take that refuses those of MODEST."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from specs.plan import Plan, Ref, Say, TooLong, Wait
 from specs.stomp.bundle import connect
 from specs.stomp.frames import Style
 from specs.stomp.server.scarce import CONNECTIONS
-from specs.stomp.states import MODEST, Config, Sizes
+from specs.stomp.states import FEWEST, MODEST, Config, Sizes
 from strategies.stomp.writer import PLACES, Writer
 
 VERSIONS = ("1.0", "1.1", "1.2")
@@ -89,14 +89,16 @@ def _stated(play: Play, configure: Configure) -> str:
 
 
 def _sizes(play: Play, config: Config) -> Sizes:
-    """The sizes that the server takes: each of the usual ones unless it answers a SEND of that size with ERROR."""
+    """The sizes that the server takes: each of the usual ones unless it answers a SEND of that size with ERROR. Of the
+    bodies a smaller one is tried then, and if that is refused as well, one of very few octets is taken for granted."""
     usual = config.sizes
+    bodies = (size for size in (usual.body, MODEST.body) if _takes(play, config, [], b"x" * size))
     many = [(f"h{n}", "x") for n in range(usual.headers - 3)]
     long = [("long", "x" * (usual.line - 4))]
     return Sizes(
         usual.headers if _takes(play, config, many) else MODEST.headers,
         usual.line if _takes(play, config, long) else MODEST.line,
-        usual.body if _takes(play, config, [], b"x" * usual.body) else MODEST.body,
+        next(bodies, FEWEST),
     )
 
 

@@ -64,7 +64,7 @@ class Reported(Case):
         if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):
             return True
         of_now = [line for number, line in state.lines.items() if not line.over or number == max(state.lines)]
-        if self.op in ("producer", "subscribe") and any(line.version_is_old for line in of_now):
+        if self.op in ("connect", "producer", "subscribe") and any(line.version_is_old for line in of_now):
             return True  # who will not speak with that broker may have hung up before it says so
         over = [line for line in state.lines.values() if line.over]
         if any(end.stage is Stage.LOST for end in state.endpoints) or any(not line.quit for line in over):
