@@ -20,5 +20,8 @@ def verdict(role, *events, **learnt):
     found = judge(MSGPACK.model, config, events, role)
     assert found.verdict in ("pass", "fail"), found
     breaches = [blame.breach for blame in found.faults]
-    levels = {each.requirement: each.level or MSGPACK.requirements[each.requirement].level for each in breaches}
+    # what ends the judging stands in front of the recommendations that were missed
+    levels = {
+        each.requirement: each.level or MSGPACK.requirements[each.requirement].level for each in reversed(breaches)
+    }
     return tuple(f"{name} {level}" for name, level in levels.items())

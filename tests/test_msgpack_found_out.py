@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specs.events import Closed, Fact, Said
+from specs.msgpack.format import encoded
 from specs.msgpack.frames import request, response
 from specs.msgpack.lines import DEPTH, Ask, Line, answer
 from specs.plan import Say
 from specs.protocol import find
 from strategies.msgpack import discovery
+from strategies.msgpack.discovering import SMALL, within
+from tests.test_msgpack_mutants import config_for
 
 MSGPACK = find("msgpack")
 CONFIG = MSGPACK.configure("client", "core", {name: fact.default for name, fact in MSGPACK.facts.items()}, {})
@@ -58,3 +63,17 @@ SAID, ENDED = Said(0, "server", response(1, None, 1)), Closed(0, "server")
 def test_a_server_that_ends_each_connection_once_it_has_answered_is_found_out(first, second, found):
     plays = iter((first, second))
     assert discovery._brief(lambda plan, config: (next(plays), None), SERVER, ASK) is found
+
+
+@pytest.mark.parametrize(("most", "declared", "found"), [
+    (1 << 20, 0, 0), (1 << 16, 0, SMALL), (1000, 0, 0), (1 << 16, 50_000, 50_000), (1 << 20, 50_000, 50_000),
+])  # fmt: skip
+def test_how_much_a_peer_takes_is_found_out(most, declared, found):
+    """MP-17. Who refuses little as well refuses it for another reason, and is judged."""
+    config = replace(config_for("server"), size=declared)
+    assert within(config, lambda value: len(encoded(value)) <= most) == found
+
+
+def test_who_refuses_it_once_takes_it():
+    answers = iter((False, True, True))
+    assert within(config_for("server"), lambda value: next(answers)) == 0

@@ -133,7 +133,17 @@ def test_a_client_may_say_something_of_its_own():
     begun = (Fact(0, "server", "connect", {}), Fact(0, "client", "answer", {"op": "connect", "ok": {}}))
     hello = Said(0, "client", Frame((2, "hello", ())))
     assert verdict("client", *begun, hello, END) == ()
-    assert verdict("client", *begun, Said(0, "client", request(1, "hello")), END) == ("MPRPC-REQ-01 MUST",)
+    asks = Said(0, "client", request(1, "hello"))
+    assert verdict("client", *begun, asks, END) == ("MPRPC-REQ-01 SHOULD",)
+    told = (Fact(0, "server", "call", {"method": "m", "params_hex": "90"}),)
+    answered = (
+        Said(0, "server", response(2, None, 5)),
+        Fact(0, "client", "answer", {"op": "call", "ok": {"result_hex": "05"}}),
+    )
+    assert verdict("client", *begun, asks, *told, Said(0, "client", request(2, "m")), *answered, END) == (
+        "MPRPC-REQ-01 SHOULD",
+    )
+    assert "MPRPC-REQ-01 MUST" in verdict("client", *begun, *told, Said(0, "client", request(1, "M")), END)
     broken = Said(0, "server", Frame((2, 1, None, "odd")))
     assert verdict("client", *begun, broken, Said(0, "client", request(1, "hello")), END) == ()
 

@@ -126,7 +126,23 @@ def test_names_that_are_one_to_the_server_are_found_out(destinations, connection
         assert (learnt["folds"], learnt["trims"]) == (destinations == "any-case", destinations == "trimmed")
         assert learnt["crowded"] is crowded
         assert learnt.get("room") in room  # who has just left may be counted
+        assert ("places" in learnt) == (connections != "any")
         assert learnt["merges"] is False
+
+
+@pytest.mark.parametrize(("places", "open_", "blamed"), [
+    (0, 6, True), (10, 5, True), (10, 6, False), (30, 10, True), (30, 11, False),
+])  # fmt: skip
+def test_a_server_with_few_places_may_count_those_that_have_ended(places, open_, blamed):
+    """N-18a: of a conversation, and of the one before it, more than half of what it takes."""
+    config = STOMP.configure("server", "1.2", FACTS, {"places": places})
+    connect = Frame("CONNECT", (("accept-version", "1.2"), ("host", "/")))
+    events = []
+    for number in range(open_ - 1):
+        events += [Said(number, "client", connect), Said(number, "server", Frame("CONNECTED", (("version", "1.2"),)))]
+    events += [Said(open_, "client", connect), Said(open_, "server", Frame("ERROR", (("message", "too many"),)))]
+    found = {blame.breach.requirement for blame in judge(STOMP.model, config, tuple(events), "server").faults}
+    assert bool(found) == blamed
 
 
 def test_what_was_refused_is_not_asked_again_where_there_is_no_time_for_a_rest():

@@ -193,7 +193,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         first=int(learnt.get("first", 1)),
         exceptions=_exceptions(facts, learnt) if role == "idl-client" else "",
         depth=int(facts.get("max_depth", 0)),
-        size=int(facts.get("max_message", 0)),
+        size=int(facts.get("max_message", 0) or learnt.get("size", 0)),
         taken=OPEN_POINTS - frozenset(learnt.get("refused", ())),
         one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
         declared=tuple((key, str(facts[key])) for key in DECLARED if facts.get(key)),

@@ -21,17 +21,18 @@ ANSWERS = {"LOOKUP_RESPONSE": ("LOOKUP",), "PARTITIONED_METADATA_RESPONSE": ("PA
 
 
 class PulsarMemory:
-    """Resolves Refs. `topic`: the full name of a topic, "4:x" one with 4 partitions, "denied:x", "terminated:x", and
-    with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
-    sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
-    (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the id
-    of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has permits,
-    and `again`, while it also wants the message of this ledger and entry again (of these three, a topic in place of n
-    is the last consumer of it); `count`, how many partitions it was told of before; `patience`, the key as it is while
-    more was pushed than its application got, and `idle`, while nothing is left of it; `acked`, what answers the oldest
-    ACK that asks for it; `ping`, what answers a PING. Of a broker: `redirect` and `connect`, the HOST:PORT that the
-    last answer to a LOOKUP of a topic named, if it was such an answer; `redirected`, whether to ask there with
-    authority."""
+    """Resolves Refs. `topic`: the full name of a topic, "4:x" one with 4 partitions, "denied:x", "terminated:x",
+    and with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection,
+    producer, sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n), and `written`, that
+    with what it leaves out as its default. `made-up`: the name in PRODUCER_SUCCESS of (connection, request).
+    `unacked`: the next id pushed to (connection, consumer) that this Ref did not give yet. `held`: all ids pushed
+    to it. Of a client: `request`, the id of the nth request of (connection, kind, n); `asked`, a field of it;
+    `fed`, the consumer's id while it has permits, and `again`, while it also wants the message of this ledger and
+    entry again (of these three, a topic in place of n is the last consumer of it); `count`, how many partitions it
+    was told of before; `patience`, the key as it is while more was pushed than its application got, and `idle`,
+    while nothing is left of it; `acked`, what answers the oldest ACK that asks for it; `ping`, what answers a PING.
+    Of a broker: `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a topic named, if it
+    was such an answer; `redirected`, whether to ask there with authority."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -50,6 +51,7 @@ class PulsarMemory:
         self._counts: dict[str, int] = {}
         self._told: list[tuple[str, Any]] = []
         self._looked: dict[str, Any] = {}
+        self._named: dict[tuple[int, int], str] = {}
 
     def note(self, event: Event) -> None:
         """Remember ids."""
@@ -72,6 +74,8 @@ class PulsarMemory:
             self._wants(event.conn, body)
         if event.by == "client":
             self._asked.setdefault((event.conn, kind), []).append(body)
+        elif kind == "PRODUCER_SUCCESS":
+            self._named[event.conn, body.request_id] = body.producer_name
         elif kind == "SEND_RECEIPT":
             self._receipts[event.conn, body.producer_id, body.sequence_id] = _plain(body.message_id)
         elif kind == "LOOKUP_RESPONSE":
@@ -142,9 +146,12 @@ class PulsarMemory:
                 return f"{self._fresh}{key}"
             case "receipt":
                 return self._receipts.get(key)
-            case "pushed":
+            case "made-up":
+                return self._named.get(key)
+            case "pushed" | "written":
                 held = self._pushed.get(key[:2], [])
-                return held[key[2]] if -len(held) <= key[2] < len(held) else None
+                found = held[key[2]] if -len(held) <= key[2] < len(held) else None
+                return {"partition": -1, "batch_index": -1, **found} if ref.name == "written" and found else found
             case "unacked":
                 at = self._given.get(key, 0)
                 held = self._pushed.get(key, [])
@@ -204,7 +211,7 @@ class PulsarMemory:
             case "handle":
                 return self._handles.get(key)
             case "redirect" | "connect":
-                return self._named(key, REDIRECT if ref.name == "redirect" else CONNECT)
+                return self._leads(key, REDIRECT if ref.name == "redirect" else CONNECT)
             case "redirected":
                 body = self._looked.get(self.topic(key) or "")
                 return None if body is None else bool(body.authoritative)
@@ -228,7 +235,7 @@ class PulsarMemory:
         name = None if found is None else int(found.consumer_id)
         return name if name is not None and self._fed.get((conn, name), 0) > 0 else None
 
-    def _named(self, key: str, response: int) -> str | None:
+    def _leads(self, key: str, response: int) -> str | None:
         """Where a topic is, or who knows. One that is reached through the given address is not gone to."""
         body = self._looked.get(self.topic(key) or "")
         if body is None or body.response != response or body.proxy_through_service_url:

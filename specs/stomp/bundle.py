@@ -101,6 +101,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         topic=Kind(facts["topic"], **{"fanout": True, "own": False, **traits["topic"]}),
         sizes=Sizes(*learnt.get("sizes", ())),
         crowded=bool(learnt.get("crowded", False)),
+        places=int(learnt.get("places", 0)),
         folds=bool(learnt.get("folds", False)),
         trims=bool(learnt.get("trims", False)),
         merges=bool(learnt.get("merges", False)),

@@ -77,6 +77,7 @@ class Config:
     """What is known of the implementation before a plan begins: its manifest, and what discovery learnt.
 
     `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections;
+    `places`: so many it was seen to take at most, 0 where it has more than are asked for;
     `folds`: destinations that differ in the case of letters alone are one to it; `trims`: so are those that differ in
     blanks at their ends; `merges`: so are a queue-like and a
     topic-like one of the same local name, so that no plan uses one name for both. `role` is what is judged.
@@ -90,6 +91,7 @@ class Config:
     queue: Kind = Kind("/queue/{name}", fanout=False, keeps=True)
     topic: Kind = Kind("/topic/{name}", fanout=True)
     sizes: Sizes = NORMAL
+    places: int = 0
     crowded: bool = False
     folds: bool = False
     trims: bool = False

@@ -139,7 +139,7 @@ def _call(t: Teller, op: Op) -> None:
     place = t.place(*op.args)
     name = t.function(place, op.args[2])
     t.call(place, name)
-    long = "x" * (40, 9000, 70_000)[op.args[3] // 4 % 3]
+    long = "x" * (40, 9000, 9000 if t.world.config.size else 70_000)[op.args[3] // 4 % 3]
     t.answer(None, ("{}/{}/{}".format(*place, name), "", "é", long)[op.args[3] % 4], style=op.args[4])
 
 

@@ -52,8 +52,13 @@ class Teller:
         self._serial += 1
         name = f"m{self._serial}{values.pick(_NAMES, self.names)}"
         named = {"_method": name} if method else {}
-        self.do(op, method=method or name, params_hex=encoded(params).hex(), **named)
+        self.do(op, method=method or name, params_hex=encoded(self._within(params)).hex(), **named)
         return name
+
+    def _within(self, value: Any) -> Any:
+        """A value, or a short one in its place where the client does not take so much."""
+        large = self.config.size and len(encoded(value)) > self.config.size
+        return ("short",) if large else value
 
     def finish(self, method: str) -> None:
         """Wait for a call that was started."""
@@ -63,6 +68,7 @@ class Teller:
         self, name: Any, error: Any, result: Any, style: int = 0, when: str = "", at: tuple[int, ...] = ()
     ) -> None:
         """A response; `name` is an id, a Ref to one, or the method of the call. `at`: it is cut there."""
+        result = self._within(result)
         frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
         form, cuts = None, tuple[int, ...]()
         if self.wire & 2 and style % 4:

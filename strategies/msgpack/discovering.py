@@ -16,7 +16,7 @@ from specs.plan import Control, Plan, Ref, Say, Step, Wait
 Play = Callable[[Plan, Any], tuple[Any, Any]]
 _DOCUMENT = (
     "exception E {\n}\nmessage M {\n  2: int x\n}\n"
-    "service S: 0 {\n  int e(1: int a)\n  string r(1: raw a)\n  M m()\n  string t() throws E\n}\n"
+    "service S: 0 {\n  int e(1: int a)\n  string r(1: raw a)\n  M m()\n  string t() throws E\n  list<string> l()\n}\n"
     "application A {\n  S: 0 s default\n}\n"
 )
 _OPEN: Mapping[str, str] = {
@@ -29,10 +29,24 @@ _OPEN: Mapping[str, str] = {
 VERSIONS_TOLD = versions_told({"s": 0, "t": 1})
 
 
+LARGE = ("x" * 800,) * 100
+"""A message of so many octets is refused for its size, since nothing in it is large; see MP-17."""
+SMALL = 48_000
+"""Octets of a message that are asked for where that one was refused."""
+
+
+def within(config: Config, takes: Callable[[Any], bool]) -> int:
+    """How many octets a message may have: as is declared, or SMALL for who refuses LARGE twice and takes less of it. 0:
+    nothing is known to be too much."""
+    if config.size or takes(LARGE) or not takes(LARGE[:2]) or takes(LARGE):
+        return config.size
+    return SMALL
+
+
 def discover_caller(play: Play, config: Config) -> Mapping[str, Any]:
     """`curious`: it asks for versions by itself, and is answered. `first`: the id of the first of the params. `layout`:
     of the messages that are read. `old_raw`: a raw is written as a str. `exceptions`: how they must travel to be known.
-    `refused`: open points that make it refuse a document."""
+    `refused`: open points that make it refuse a document. `size`: as `within` says it."""
     found: dict[str, Any] = {"refused": [point for point, text in _OPEN.items() if _refuses(play, config, text)]}
     found["curious"] = _is_curious(play, config)
     sent, _ = _called(play, config, "e", 9, args=[9])
@@ -47,6 +61,12 @@ def discover_caller(play: Play, config: Config) -> Mapping[str, Any]:
         _, told = _called(play, config, "t", None, error)
         if _ok(told).get("caught_as") == "E":
             found.setdefault("exceptions", form)
+
+    def takes(value: Any) -> bool:
+        _, told = _called(play, config, "l", value)
+        return not isinstance(told, dict) or "ok" in told
+
+    found["size"] = within(config, takes)
     return found
 
 

@@ -14,7 +14,7 @@ from specs.msgpack.lines import Answer, Ask, answer, type_of
 from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
 from specs.msgpack.values import double
 from specs.plan import Close, Control, Plan, Ref, Say, Step, Wait
-from strategies.msgpack.discovering import discover_caller
+from strategies.msgpack.discovering import discover_caller, within
 from strategies.msgpack.vectors import Questions
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -28,7 +28,8 @@ KEPT_MS = 200
 
 
 def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapping[str, Any]:
-    """`offered`: the methods that are there. `old_raw`: the format of before 2013 is spoken. `one_number`: floats that
+    """`size`: how many octets a message may have, where one of more was refused. `offered`: the methods that are there.
+    `old_raw`: the format of before 2013 is spoken. `one_number`: floats that
     are whole come back as integers, without exception. `one_line`: line ends mean nothing to a processor of the
     interface language."""
     config = configure({})
@@ -51,7 +52,18 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Ma
     return {
         "offered": offered, "old_raw": _old(play, config), "one_number": one_number, "serial": serial,
         "brief": _brief(play, config, (Say(0, ask),)),
+        "size": within(config, lambda value: _gives_back(play, config, value)),
     }  # fmt: skip
+
+
+def _gives_back(play: Play, config: Config, value: Any) -> bool:
+    """False when a server answers with an error, or ends the connection."""
+    events, _ = play(Plan((Say(0, request(5, config.name("echo"), value)),)), config)
+    said = [event for event in events if isinstance(event, (Said, Closed)) and event.by == "server"]
+    failed = (
+        isinstance(event, Said) and shape(event.frame.body) == "response" and event.frame.body[2] for event in said
+    )
+    return not any(failed) and not any(isinstance(event, Closed) for event in said)
 
 
 def _brief(play: Play, config: Config, ask: Sequence[Step]) -> bool:
@@ -104,7 +116,8 @@ def _refused(play: Play, config: Config) -> list[str]:
 
 
 _PROBE = (
-    "message M {\n  2: int x\n}\nservice S: 0 {\n  int e(1: int a)\n  M m()\n  M r(1: M a)\n}\n"
+    "message M {\n  2: int x\n}\n"
+    "service S: 0 {\n  int e(1: int a)\n  M m()\n  M r(1: M a)\n  list<string> l(1: list<string> a)\n}\n"
     "application A {\n  S: 0 s default\n}\n"
 )
 _READ: Mapping[int, tuple[str, tuple[Any, ...]]] = {
@@ -137,9 +150,22 @@ def _served(play: Play, config: Config) -> Mapping[str, Any]:
                     found.setdefault("echo_form", form)
     if len(read) == 1 and found.get("layout"):
         found["layout"] = read.pop()
+    form = found.get("echo_form", 0)
+    found["size"] = within(config, lambda value: _serves(play, config, form, value))
     given = {"idl": _PROBE, "application": "A", "behaviour": {"s/0/m": {"do": "const", "value": {"x": 5}}}}
     ask = (Control(0, "serve", given), Say(0, request(1, "m:s:0")))
     return found | {"refused": _refused(play, config), "brief": _brief(play, config, ask)}
+
+
+def _serves(play: Play, config: Config, form: int, value: Any) -> bool:
+    """False when a function that gives its argument back answers with an error, or the connection is ended."""
+    given = {"idl": _PROBE, "application": "A", "behaviour": {"s/0/l": {"do": "echo", "n": form, "arg": form}}}
+    asked = (Say(0, request(number, "l:s:0", *params)) for number, params in enumerate(((value,), (None, value))))
+    events, _ = play(Plan((Control(0, "serve", given), *asked, Control(0, "stop", {}))), config)
+    return any(
+        isinstance(event, Said) and event.by == "idl-server" and event.frame.body[2:] == (None, value)
+        for event in events
+    )  # fmt: skip
 
 
 def _laid_out(message: Any) -> str:
@@ -174,7 +200,18 @@ def _client(play: Play, config: Config) -> Mapping[str, Any]:
     )
     serial = any(isinstance(found, dict) and found.get("error") == "unsupported" for found in _answers(events))
     serial = serial or _one_after_the_other(play, config)
-    return {"old_raw": old, "one_number": all(type(found) is int for found in results), "serial": serial}
+    return {
+        "old_raw": old, "one_number": all(type(found) is int for found in results), "serial": serial,
+        "size": within(config, lambda value: _hands_over(play, config, value)),
+    }  # fmt: skip
+
+
+def _hands_over(play: Play, config: Config, value: Any) -> bool:
+    """False when a client reports that a call failed which was answered with a result."""
+    told = {"method": "ask", "params_hex": "90"}
+    steps = (Control(0, "connect", {}), Control(0, "call", told), Say(0, response(Ref("id", "ask"), None, value)))
+    events, _ = play(Plan((*steps, Wait(0), Control(0, "disconnect", {}), Wait(0))), config)
+    return not any(isinstance(told, dict) and "ok" not in told for told in _answers(events)[1:2])
 
 
 def _one_after_the_other(play: Play, config: Config) -> bool:

@@ -57,7 +57,7 @@ def shapes_for(config: Config, dice: Dice) -> Shapes:
     base = LAYOUTS.get(config.layout, 1)
     extensions = config.extensions
     return Shapes(dice, base=base, defaults="def" in extensions, nullable=NULLABLE in config.taken,
-                  aliases="td" in extensions)  # fmt: skip
+                  aliases="td" in extensions, small=bool(config.size))  # fmt: skip
 
 
 def thrown(name: str) -> dict[str, Any]:

@@ -88,10 +88,13 @@ def _size(dice: Dice) -> int:
 
 class Shapes:
     """Two messages, M and N, of which M may hold N. `base`: the id of the first element of the array that a message is.
-    `defaults`: fields may have one; `nullable`: type arguments may be nullable; `aliases`: types may go by one."""
+    `defaults`: fields may have one; `nullable`: type arguments may be nullable; `aliases`: types may go by one;
+    `small`: no text is so long that a message grows beyond what every peer takes."""
 
-    def __init__(self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool) -> None:
-        self.base, self.defaults, self.aliases = base, defaults, aliases
+    def __init__(
+        self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool, small: bool = False
+    ) -> None:
+        self.base, self.defaults, self.aliases, self.small = base, defaults, aliases, small
         self.typedefs: list[str] = []
         kinds = NUMBERS if dice.roll(6) == 5 else (*PLAIN, *(NULLABLE if nullable else ()))
         self.messages: dict[str, list[Member]] = {"N": self._members(dice, kinds, 1 + dice.roll(3))}
@@ -161,7 +164,7 @@ class Shapes:
         if kind.name == "bool" or len(found) != LONG:
             return found
         length = dice.pick(LENGTHS)
-        return found[:1] * (min(length, LONG) if inside else length)
+        return found[:1] * (min(length, LONG) if inside or self.small else length)
 
     def message(self, dice: Dice, name: str = "M", *, inside: bool = False) -> list[Any]:
         """A message as it is laid out, complete; `inside` is as for its values."""

@@ -29,7 +29,7 @@ def produce(w: Writer, op: Op, aim: Aim) -> Pen:
     line = w.line(a)
     topic = TOPICS[b % aim.topics]
     taken = {pen.name for pen in w.pens() if pen.topic == topic}
-    name = ("", "", "p", "q", "p-1", "p ", "P")[d % 7]
+    name: str | Ref = ("", "", "p", "q", "p-1", "p ", "P")[d % 7]
     if d % 3 == 2:  # one name on two topics: what is remembered by it belongs to each of them
         name = next((pen.name for pen in w.pens() if pen.name and pen.topic != topic), name)
     return w.pen(line, topic, c, "" if name in taken else name)

@@ -131,6 +131,7 @@ CLOSING = Aim(
     start="permits",
 )
 THREES = Aim({"three": 1}, least=1, most=2, ends=("",))
+REMEMBERED = Aim({"remembers": 1}, least=1, most=2, ends=("",))
 PIECES = Aim({"send": 6, "batch": 1, "burst": 1, "ping": 2, "flow": 2, "subscribe": 1, "ack": 1, "lookup": 1},
              wires=(CUTS, CUTS | JOIN, JOIN), start="permits", most=8)  # fmt: skip
 DISCOVERY = Aim({"lookup": 4, "partitions": 4, "follow": 2, "producer": 1, "subscribe": 1, "ping": 1},

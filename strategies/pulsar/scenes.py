@@ -184,6 +184,8 @@ def part(w: Writer, op: Op, aim: Aim) -> None:
     whole = (1 << many) - 1
     left = 1 + (b * 0x9E3779B97F4A7C15F39CC0605CEDC835 >> c % 64) % (whole - 1)
     fewer = left & (d * 0x9E3779B97F4A7C15F39CC0605CEDC835 >> c % 32)
+    if d // 4 % 2:  # what the second one names is not what the first one has left; something is left by both
+        fewer = left & -left | whole & (d * 0x9E3779B97F4A7C15F39CC0605CEDC835 >> b % 32)
     w.settle()
     for each in (left, fewer) if d % 2 and fewer else (left,):
         which = Ref("partly", (ear.line, ear.id, 0, each, many))

@@ -12,6 +12,7 @@ from specs.plan import Plan
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar import acts, scenes
+from strategies.pulsar.remembering import remembers
 from strategies.pulsar.several import ORDERED, three
 from strategies.pulsar.writer import NAMES, SUBSCRIPTIONS, TOPICS, Writer
 
@@ -88,7 +89,7 @@ class Aim:
 def end(w: Writer, how: str, choice: int = 0) -> None:
     """Make the broker show what it holds: everything that was not acknowledged comes again, nothing else, wherever a
     consumer would begin if its subscription were new. Names of producers are free again."""
-    ears, named = w.ears(), {(pen.topic, pen.name) for pen in w.pens() if pen.name}
+    ears, named = w.ears(), {(pen.topic, pen.name) for pen in w.pens() if isinstance(pen.name, str) and pen.name}
     for line in list(w.lines.values()):
         if how:
             w.settle()
@@ -125,6 +126,7 @@ Doing = Callable[[Writer, Op, Aim], None]
 OPS: Mapping[str, Doing] = {
     "several": acts.ack_several,
     "three": three,
+    "remembers": remembers,
     "some_again": scenes.some_again,
     "cumulative": scenes.cumulative,
     "gap": scenes.gap,

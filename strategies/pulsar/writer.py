@@ -53,8 +53,9 @@ class Pen:
     line: int
     id: int
     topic: str
-    name: str = ""
+    name: str | Ref = ""
     seq: int = 0
+    request: int = 0
 
 
 @dataclass(slots=True)
@@ -215,13 +216,14 @@ class Writer:
         turn: tuple[int, ...] = (*IDS[at:], *IDS[:at], *range(1000, 1001 + len(taken)))
         return next(number for number in turn if number not in taken)
 
-    def pen(self, line: Line, topic: str, choice: int = 0, name: str = "", **fields: Any) -> Pen:
-        """PRODUCER."""
+    def pen(self, line: Line, topic: str, choice: int = 0, name: str | Ref = "", **fields: Any) -> Pen:
+        """PRODUCER. `name`: one that is fresh, or a Ref to one that is known."""
         seq = SEQUENCES[choice % len(SEQUENCES)] if self.ids % 3 == 1 else 0
-        pen = Pen(line.number, self.free([pen.id for pen in line.pens], choice), topic, name, seq)
-        given: dict[str, Any] = {"topic": Ref("topic", topic), "producer_id": pen.id, "request_id": self.request(line)}
+        number = self.free([pen.id for pen in line.pens], choice)
+        pen = Pen(line.number, number, topic, name, seq, self.request(line))
+        given: dict[str, Any] = {"topic": Ref("topic", topic), "producer_id": pen.id, "request_id": pen.request}
         if name:
-            given["producer_name"] = Ref("name", name)
+            given["producer_name"] = name if isinstance(name, Ref) else Ref("name", name)
         line.pens.append(pen)
         self.say(line, draft("PRODUCER", **given, **fields), style=choice)
         self.settle()
@@ -237,7 +239,7 @@ class Writer:
             payload = f"m{serial}".encode()
         pairs = [{"key": key, "value": value} for key, value in properties]
         headers: dict[str, Any] = {
-            "producer_name": pen.name or "p",
+            "producer_name": pen.name if isinstance(pen.name, str) and pen.name else "p",
             "sequence_id": pen.seq,
             "publish_time": NOW + serial,
         }

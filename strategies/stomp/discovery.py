@@ -48,8 +48,9 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt |= {family: {"own": False} for family in FAMILIES}
     learnt["stated"] = _stated(play, configure)
     learnt["crowded"] = _crowded(play, configure(learnt))
-    if (room := 0 if learnt["crowded"] else _room(play, configure(learnt))) is not None:
-        learnt["room"], play = room, _rested(play)
+    places = 0 if learnt["crowded"] else _places(play, configure(learnt))
+    if places < SESSIONS:
+        learnt["places"], learnt["room"], play = places, places // (2 * CONNECTIONS), _rested(play)
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt |= _alike(play, configure, learnt)
     fanouts = _fan_out(play, configure(learnt))
@@ -126,16 +127,15 @@ def _crowded(play: Play, config: Config) -> bool:
     return _refused(play(writer.plan(), config)[0])
 
 
-def _room(play: Play, config: Config) -> int | None:
-    """How many conversations beside each other a server has room for that refuses some of SESSIONS, or lets them wait;
-    None for others. It may count those for some time that have ended."""
+def _places(play: Play, config: Config) -> int:
+    """How many of SESSIONS that are open at once a server takes, and neither refuses nor lets wait. It may count those
+    for some time that have ended."""
     writer = Writer(config, hurry=True)
     for number in range(SESSIONS):
         writer.connect(number, early=True)
     writer.wait()
     trace, _ = play(writer.plan(), config)
-    taken = sum(isinstance(event, Said) and event.frame.command == "CONNECTED" for event in trace)
-    return None if taken >= SESSIONS else taken // (2 * CONNECTIONS)
+    return sum(isinstance(event, Said) and event.frame.command == "CONNECTED" for event in trace)
 
 
 def _rested(play: Play) -> Play:

@@ -18,6 +18,10 @@ test_delivery = hunts("What is published is delivered, as it was.", aimed.DELIVE
 test_shared = hunts("Many consumers of one subscription.", aimed.SHARED.programs, aimed.SHARED.interpret)
 test_failover = hunts("One consumer receives, the others stand by.", aimed.FAILOVER.programs, aimed.FAILOVER.interpret)
 test_threes = hunts("Three and more of a kind, of which one goes.", aimed.THREES.programs, aimed.THREES.interpret, 0.7)
+test_remembered = hunts(
+    "What is remembered of somebody who is gone, was refused, or is of another version.",
+    aimed.REMEMBERED.programs, aimed.REMEMBERED.interpret, 0.7,
+)  # fmt: skip
 test_names = hunts(
     "Topics and subscriptions whose names are easily confused.", aimed.TOPIC_NAMES.programs, aimed.TOPIC_NAMES.interpret
 )

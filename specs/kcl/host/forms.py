@@ -310,10 +310,10 @@ def the_number_travels_in_its_member(m: Case) -> Any:
     if not m.config.wire.rich or not m.config.asked:
         return ""
     asked, given = m.conv.sub, m.members.get("subSequenceNumber")
-    if "subSequenceNumber" not in m.members and asked is not None:
-        return "a checkpoint answer has no subSequenceNumber"
     if m.conv.must_refuse is not None or not isinstance(asked, int) or same_number(asked, given):
         return ""
+    if "subSequenceNumber" not in m.members:
+        return "a checkpoint answer has no subSequenceNumber"
     return Broken(f"the answer has the subSequenceNumber {given!r:.80}, asked for was {asked}", level="SHOULD")
 
 

@@ -55,10 +55,11 @@ def is_written_in_the_smallest_form(case: Case) -> str:
 
 @BOOK.form(
     CALLS_AS_WRITTEN, on="request, notification", if_=lambda case: case.call is None,
-    freed_by=(it_may_say_something_of_its_own,),
+    freed_by=(it_may_say_something_of_its_own,), level="SHOULD", goes_on=True,
 )  # fmt: skip
 def sends_only_what_it_is_told(case: Case) -> str:
-    """Request Message: it calls the method that it was told to call."""
+    """Request Message: it calls the method that it was told to call. That it calls no other by itself the text does not
+    say (MP-16)."""
     return f"a message that nobody asked for: {values.describe(case.body, 200)}"
 
 

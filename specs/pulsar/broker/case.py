@@ -152,9 +152,9 @@ class Case:
     def duplicate_of(self) -> Entry | None:
         """With deduplication on: the message with the same sequence id of a producer of the same name whose receipt had
         come when this one was sent: one of the same connection, if there is one. A broker that does not declare it may
-        confirm what it says to know (P-28)."""
+        confirm what it says to know (P-28), and what comes out of order (P-20)."""
         entry, declared = self.entry, self.before.config.dedup
-        if not entry.name or not (declared or self.known_already):
+        if not entry.name or not (declared or self.known_already or entry.odd is Misuse.FALLING):
             return None
         found = [
             there for there in self.before.entries

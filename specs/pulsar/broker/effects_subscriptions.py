@@ -187,6 +187,7 @@ def _partly(sub: Sub, at: int, left: int, clock: int, *, known: bool) -> Sub:
     acknowledgements: what is left of the batch may come again, or all of it. One that is too old to have heard of them
     reads an ACK of the batch."""
     place = sub.places[at]
+    left &= place.left or left  # what was acknowledged before stays so
     place = place._replace(left=left, left_at=clock, sought=place.sought & left)
     if not known:
         place = place._replace(acked=place.acked or "maybe", need=0)

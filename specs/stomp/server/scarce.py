@@ -21,9 +21,11 @@ CONNECTIONS = 10
 
 
 def is_crowded(state: State, number: int) -> bool:
-    """True when a server may have no room for this connection: it has refused one of so many before, or was never seen
-    to take as many as the conversation has. Those that have ended may be counted for some time."""
-    return state.config.crowded or len(state.conns.keys() | {number}) > CONNECTIONS
+    """True when a server may have no room for this connection: it has refused one of so many before, was never seen to
+    take as many as the conversation has, or has few places, of which those of the conversation are more than half.
+    Those that have ended may be counted for some time, also those of the conversation before."""
+    open_ = len(state.conns.keys() | {number})
+    return state.config.crowded or open_ > CONNECTIONS or 0 < state.config.places < 2 * open_
 
 
 def takes_much(state: State, conn: Conn, frame: Frame) -> bool:
