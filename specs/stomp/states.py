@@ -305,7 +305,7 @@ class Conn(NamedTuple):
     @property
     def shaky(self) -> bool:
         """True when something was sent on it for which the server may end it."""
-        return bool(self.lost or self.midway) or any(p.call is not None or p.early for p in self.pending)
+        return bool(self.lost or self.midway) or any(p.call is not None or p.early or p.much for p in self.pending)
 
 
 @quick_replace

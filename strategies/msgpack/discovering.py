@@ -29,7 +29,7 @@ _OPEN: Mapping[str, str] = {
 VERSIONS_TOLD = versions_told({"s": 0, "t": 1})
 
 
-LARGE = ("x" * 800,) * 100
+LARGE = ("x" * 800,) * 400
 """A message of so many octets is refused for its size, since nothing in it is large; see MP-17."""
 SMALL = 48_000
 """Octets of a message that are asked for where that one was refused."""
