@@ -14,6 +14,8 @@ from specs.plan import Say
 from specs.protocol import find
 from strategies.msgpack import discovery
 from strategies.msgpack.discovering import SMALL, within
+from strategies.msgpack.documents import Dice
+from strategies.msgpack.shapes import Shapes
 from tests.test_msgpack_mutants import config_for
 
 MSGPACK = find("msgpack")
@@ -77,3 +79,13 @@ def test_how_much_a_peer_takes_is_found_out(most, declared, found):
 def test_who_refuses_it_once_takes_it():
     answers = iter((False, True, True))
     assert within(config_for("server"), lambda value: next(answers)) == 0
+
+
+@pytest.mark.parametrize(("small", "most"), [(True, SMALL), (False, 1 << 21)])
+def test_messages_for_who_takes_little_are_small(small, most):
+    largest = 0
+    for number in range(400):
+        shapes = Shapes(Dice(number), base=1, defaults=True, nullable=True, aliases=True, small=small)
+        largest = max(largest, len(encoded(tuple(shapes.message(Dice(number, 7))))))
+    assert SMALL // 8 < largest <= most
+    assert small or largest > SMALL

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from specs.msgpack import values as v
+from specs.msgpack.format import encoded
 from specs.msgpack.idl.semantics import INTEGERS
 from strategies.msgpack.documents import Dice
 
@@ -66,6 +67,8 @@ SIZES = (0, 1, 2, 3, 1, 2, MANY)
 """How much a container holds. Where it is MANY, it is one of the next."""
 NEAR_MANY = (MANY, 16, 15, 31, 32)
 LONG = 300
+MOST = 40_000
+"""Octets of a value, where a message may not have many more."""
 LENGTHS = (LONG, 256, 255, 65_536, 65_535, 32, 31, 257)
 """How long a text or a raw is where another format begins; more than one octet for a character is in others."""
 SIMPLE: Mapping[str, Sequence[Any]] = {
@@ -95,6 +98,7 @@ class Shapes:
         self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool, small: bool = False
     ) -> None:
         self.base, self.defaults, self.aliases, self.small = base, defaults, aliases, small
+        self._tiny = False
         self.typedefs: list[str] = []
         kinds = NUMBERS if dice.roll(6) == 5 else (*PLAIN, *(NULLABLE if nullable else ()))
         self.messages: dict[str, list[Member]] = {"N": self._members(dice, kinds, 1 + dice.roll(3))}
@@ -142,6 +146,18 @@ class Shapes:
 
     def value(self, kind: Kind, dice: Dice, *, inside: bool = False) -> Any:
         """A value of a type. `inside` another one, of which there may be many, LENGTHS make none longer than LONG."""
+        found = self._value(kind, dice, inside=inside)
+        if inside or not self._is_large(found):
+            return found
+        self._tiny = True
+        found = self._value(kind, dice)
+        self._tiny = False
+        return found
+
+    def _is_large(self, value: Any) -> bool:
+        return self.small and not self._tiny and len(encoded(value)) > MOST
+
+    def _value(self, kind: Kind, dice: Dice, *, inside: bool = False) -> Any:
         if kind.null and dice.roll(3) == 2:
             return None
         if kind.name in INTEGERS:
@@ -152,15 +168,15 @@ class Shapes:
             number = dice.pick((1.5, -0.25, 0.0, 0.1, 1e300 if kind.name == "double" else 2.0, float("inf"), 1e10))
             return v.double(number) if kind.name == "double" else v.single(number)
         if kind.name == "list":
-            return tuple(self.value(kind.of[0], dice, inside=True) for _ in range(_size(dice)))
+            return tuple(self.value(kind.of[0], dice, inside=True) for _ in range(1 if self._tiny else _size(dice)))
         if kind.name == "map":
-            size = _size(dice)
+            size = 1 if self._tiny else _size(dice)
             keys = dice.shuffled(_keys(kind.of[0].name))
             keys += [str(n).encode() if kind.of[0].name == "raw" else type(keys[0])(n) for n in range(100, 100 + size)]
             return v.Map(tuple((key, self.value(kind.of[1], dice, inside=True)) for key in keys[:size]))
         if kind.name in self.messages:
             return tuple(self.message(dice, kind.name, inside=True))
-        found = dice.pick(SIMPLE[kind.name])
+        found = SIMPLE[kind.name][0] if self._tiny else dice.pick(SIMPLE[kind.name])
         if kind.name == "bool" or len(found) != LONG:
             return found
         length = dice.pick(LENGTHS)
@@ -168,6 +184,15 @@ class Shapes:
 
     def message(self, dice: Dice, name: str = "M", *, inside: bool = False) -> list[Any]:
         """A message as it is laid out, complete; `inside` is as for its values."""
+        out = self._message(dice, name, inside=inside)
+        if inside or not self._is_large(tuple(out)):
+            return out
+        self._tiny = True
+        out = self._message(dice, name, inside=True)
+        self._tiny = False
+        return out
+
+    def _message(self, dice: Dice, name: str, *, inside: bool) -> list[Any]:
         members = self.messages[name]
         out: list[Any] = [None] * max((each.number - self.base + 1 for each in members), default=0)
         for each in members:
