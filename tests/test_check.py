@@ -9,8 +9,17 @@ from contextlib import contextmanager
 import pytest
 from checks import check, manifest, program
 
+from impls.driver.link import MemoryTransport
+from impls.launching.manifest import load
+from impls.references.stomp.reference import Server
+from specs.protocol import find
+from strategies.stomp import discovery
 from suites.check import main
+from suites.checking.look import Look
+from suites.checking.report import Report
+from suites.deadline import Deadline, TimeUp
 
+STOMP = find("stomp")
 REFERENCE = ["{python}", "-m", "impls.references.stomp"]
 SERVER = [*REFERENCE, "--port", "{port}"]
 
@@ -332,3 +341,12 @@ def test_what_the_time_cuts_short_is_no_conclusion(tmp_path):
     assert found.code == 1
     assert "there was no time to find out more" in found.text, found.text
     assert found.writes[-1].startswith("--within="), found.text
+
+
+def test_what_a_server_did_not_say_in_time_is_not_told(tmp_path):
+    impl = load(manifest(tmp_path, "stomp", "server", ["{python}"]))
+    look = Look(impl, Report(), Deadline(0.0))
+    look.transport = MemoryTransport(Server)
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, {})
+    with pytest.raises(TimeUp):
+        look.play(discovery.own(config, 0), config)

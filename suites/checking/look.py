@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import impls
+from impls.driver.conversation import OUT_OF_TIME
 from impls.driver.dialogue import Dialogue
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport, TcpTransport, Transport
@@ -24,7 +25,7 @@ from specs.plan import Plan
 from specs.protocol import find
 from suites.calibration import Calibration
 from suites.checking.report import Report
-from suites.deadline import Deadline
+from suites.deadline import Deadline, TimeUp
 
 PATIENCE_MS = 1_000.0
 """How long an answer may take."""
@@ -69,12 +70,16 @@ class Look:
         return self.protocol.configure(self.impl.role, profile or self.impl.profile, told, learnt or {})
 
     def play(self, plan: Plan, config: Any) -> Recording:
-        """Drive one plan, with fresh names."""
+        """Drive one plan, with fresh names. Raises TimeUp when there was no time for all of it: what is missing then
+        shows nothing."""
         assert self.transport is not None
         self._serial += 1
         patience_ms = min(PATIENCE_MS * self.patience, max(1.0, self.deadline.left() * 1000))
         setting = Setting(self.protocol, config, self.impl.role, self.transport, patience_ms, ends=self.deadline.over)
-        return drive(plan, setting, f"check{self._serial}x{time.monotonic_ns() % 10**9}-")
+        recording = drive(plan, setting, f"check{self._serial}x{time.monotonic_ns() % 10**9}-")
+        if recording.overflow == OUT_OF_TIME:
+            raise TimeUp
+        return recording
 
     def asked(self, plan: Plan, config: Any) -> tuple[Any, Any]:
         """The same in the form in which discovery asks."""
