@@ -47,10 +47,13 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt: dict[str, Any] = {"supports": supports or (configure({}).version,)}
     learnt |= {family: {"own": False} for family in FAMILIES}
     learnt["stated"] = _stated(play, configure)
-    learnt["crowded"] = _crowded(play, configure(learnt))
-    places = 0 if learnt["crowded"] else _places(play, configure(learnt))
+    places = _places(play, configure(learnt))
     if places < SESSIONS:
-        learnt["places"], learnt["room"], play = places, places // (2 * CONNECTIONS), _rested(play)
+        play = _rested(play)
+    learnt["crowded"] = places < CONNECTIONS and _crowded(play, configure(learnt))
+    if places < SESSIONS:
+        places = 0 if learnt["crowded"] else max(places, CONNECTIONS)
+        learnt |= {"places": places, "room": places // (2 * CONNECTIONS)}
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt |= _alike(play, configure, learnt)
     fanouts = _fan_out(play, configure(learnt))
@@ -118,6 +121,17 @@ def _refused(trace: Trace) -> bool:
     return any(isinstance(event, Closed) or event.frame.command == "ERROR" for event in said)
 
 
+def _turned_away(trace: Trace) -> bool:
+    """True when the server ended a connection on which it had not said CONNECTED."""
+    greeted: set[int] = set()
+    for event in trace:
+        if isinstance(event, Said) and event.by == "server" and event.frame.command == "CONNECTED":
+            greeted.add(event.conn)
+        elif isinstance(event, Closed) and event.by == "server" and event.conn not in greeted:
+            return True
+    return False
+
+
 def _crowded(play: Play, config: Config) -> bool:
     """True when the server refuses one of CONNECTIONS that are open at once."""
     writer = Writer(config)
@@ -144,7 +158,7 @@ def _rested(play: Play) -> Play:
 
     def patient(plan: Plan, config: Config) -> tuple[Trace, Judgement]:
         found = play(plan, config)
-        if _refused(found[0]):
+        if _turned_away(found[0]):
             with suppress(TooLong):
                 return play(replace(plan, steps=(Wait(REST_MS), *plan.steps)), config)
         return found
