@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from specs.events import Closed, Fact, Quiet
+from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
 from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame
 from specs.stomp.model import StompModel
 from specs.stomp.states import Config
-from tests.stomp_events import STOMP_LEVELS, TOPIC, client, receipted, server, session, verdict
+from tests.stomp_events import QUEUE, STOMP_LEVELS, TOPIC, client, receipted, server, session, verdict
 
 CLAIMS = [
     ("ACK-03", client("ACK", ("message-id", "unknown"), ("subscription", "0"), ("receipt", "r"))),
@@ -311,6 +311,23 @@ def test_a_server_may_have_no_room_for_many_transactions(open_already, found):
     error = server("ERROR", ("message", "too many"), ("receipt-id", "more"))
     shown = verdict(*session("1.2"), *begun, wanted, error)
     assert [(name, level or STOMP_LEVELS[name]) for name, level in shown[1]] == [found]
+
+
+@pytest.mark.parametrize(("open_already", "again"), [(2, False), (0, True)])
+def test_a_message_may_have_come_to_who_had_too_much_before(open_already, again):
+    """N-20a: it was on its way to a connection that the server ends then, and went to another one."""
+    other = [Said(1, event.by, event.frame) for event in session("1.2")]
+    subs = [client("SUBSCRIBE", ("id", f"{n}"), QUEUE, ("ack", "client"), conn=n) for n in (0, 1)]
+    begun = receipted(*subs, *(client("BEGIN", ("transaction", f"t{n}")) for n in range(open_already)))
+    wanted = client("BEGIN", ("transaction", "more"))
+    sent = client("SEND", QUEUE, ("k", "1"), body=b"x", conn=1)
+    fields = (QUEUE, ("k", "1"), ("ack", "a"), ("content-length", "1"))
+    came = [
+        server("MESSAGE", *fields, ("message-id", f"m{n}"), ("subscription", f"{n}"), conn=n, body=b"x") for n in (1, 0)
+    ]
+    ends = () if again else (server("ERROR", ("message", "too many")), Closed(0, "server"))
+    found = [name for name, _ in verdict(*session("1.2"), *other, *begun, sent, wanted, *came, *ends)[1]]
+    assert ("MSG-10" in found) == again, found
 
 
 @pytest.mark.parametrize(("waiting", "level"), [(8, "SHOULD"), (7, "MUST")])
