@@ -325,7 +325,8 @@ def test_a_message_may_have_come_to_who_had_too_much_before(open_already, again)
     came = [
         server("MESSAGE", *fields, ("message-id", f"m{n}"), ("subscription", f"{n}"), conn=n, body=b"x") for n in (1, 0)
     ]
-    events = (*session("1.2"), *other, *begun, sent, wanted, *came)
+    alive = receipted(client("BEGIN", ("transaction", "alive"), conn=1))
+    events = (*session("1.2"), *other, *begun, sent, wanted, *came, *alive)
     found = [blame.breach.requirement for blame in judge(StompModel(), Config(), events, "server").faults]
     assert found == ["STOMP-1.2-MSG-10"] * again
 
