@@ -399,7 +399,8 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     case.text = f"{_what(case)} {legal}"
     unanswered(case)
     found = BOOK.ask("ERROR", case)
-    return outcome(found, failed(case.state, case.number), shown + _shown_by_the_end(case))
+    refused = case.about if wanted is not None else conn.pending[0] if len(conn.pending) == 1 else None
+    return outcome(found, failed(case.state, case.number, refused), shown + _shown_by_the_end(case))
 
 
 def _shown_by_the_end(case: Case) -> tuple[str, ...]:
