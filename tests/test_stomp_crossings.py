@@ -60,6 +60,35 @@ def test_a_subscription_of_a_lost_connection_may_swallow_what_goes_by_its_name(n
     assert found == ({("SUB-04", "MUST")} if missing else set())
 
 
+REFUSED = """
+0> SUBSCRIBE id:0 destination:/queue/b receipt:s
+0< RECEIPT receipt-id:s
+0> SUBSCRIBE id:{} destination:/queue/a ack:{} receipt:t
+0< ERROR message:refused receipt-id:{}
+0x
+1> SUBSCRIBE id:0 destination:/queue/{} receipt:t
+1< RECEIPT receipt-id:t
+1> SEND destination:/queue/{} k:1 receipt:r | x
+1< RECEIPT receipt-id:r
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "about", "place", "missing"),
+    [
+        ("0", "auto", "t", "a", True),
+        ("1", "sometimes", "t", "a", True),
+        ("0", "auto", "t", "b", False),
+        ("1", "auto", "t", "a", False),
+        ("0", "auto", "another", "a", False),
+    ],
+)
+def test_a_subscription_that_was_refused_swallows_nothing(name, mode, about, place, missing):
+    """Haunted destinations: SUB-04. Where the ERROR is about the SUBSCRIBE, and that is one to refuse."""
+    found = faults(TWO + REFUSED.format(name, mode, about, place, place), Config())
+    assert (("SUB-04", "MUST") in found) == missing
+
+
 # -- acknowledgements --------------------------------------------------------------------------------------------------
 
 HELD = """

@@ -19,8 +19,9 @@ from strategies.common import Op, Program, programs
 from strategies.stomp.writer import PLACES, Line, Writer
 
 HEAD = 1
-_ASKED = ((0, 200), (500, 500), (500, 0), (200, 500), (0, 0), (200, 1000), (0, 500), (1000, 1000), (1500, 200), None)
-"""What a client can do and wants, in milliseconds; None: it does not say."""
+_ASKED = ((0, 200), (500, 500), (500, 0), (200, 500), (0, 0), (200, 1000), (0, 500), (1000, 1000), (1500, 200), None,
+          (3_600_000, 200), (60_000, 3_600_000))  # fmt: skip
+"""What a client can do and wants, in milliseconds; None: it does not say. No conversation lasts an hour."""
 TICK_MS, TICKS, MORE = 100, 24, 12
 """The time is cut into ticks; there are TICKS of them, and fewer than MORE more."""
 EOL, FRAME, OCTETS, SILENT = range(4)
@@ -132,6 +133,13 @@ POINTED: Sequence[Sequence[Rhythm]] = (
         Rhythm((1000, 200), 800),
         Rhythm((0, 500)),
         Rhythm((100, 1000), 50),
+    ),
+    (
+        Rhythm((3_600_000, 0)),  # who says something once an hour may be silent here, and is owed what it wants
+        Rhythm((86_400_000, 300)),
+        Rhythm((66_000, 66_000)),
+        Rhythm((300, 2_000_000_000), 200),
+        Rhythm((40_000, 0)),
     ),
 )
 """Sessions side by side that tell a rule from what it is easily taken for."""

@@ -9,86 +9,23 @@ Source: 003_30478fd2f19f0da0.txt L129-193; STOMP 1.2, SUBSCRIBE, UNSUBSCRIBE, AC
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan, Ref
+from specs.plan import Plan
 from specs.stomp.states import Config
 from strategies.common import Program, programs
+from strategies.stomp import neighbours_more
 from strategies.stomp.sessions import version_of
+from strategies.stomp.stage import COLLECTOR, Stage
 from strategies.stomp.texts import root, twisted
-from strategies.stomp.writer import Line, Sub, Writer
+from strategies.stomp.writer import Writer
 
 HEAD = 4
 ROW = 1
 """The head number that says which scene comes first."""
 SCENES = 4
 """Scenes of one conversation."""
-_FIRST, _SECOND, _COLLECTOR = 0, 1, 9
-"""Slots of the two connections that stay, and of those that take what others left."""
-
-
-@dataclass
-class _Stage:
-    """One scene. Things in it are called `name`, or `other`; `number` keeps its destinations apart."""
-
-    writer: Writer
-    number: int
-    name: str
-    other: str
-
-    @property
-    def line(self) -> Line:
-        """The connection on which most of it goes on."""
-        return self.writer.line(_FIRST)
-
-    @property
-    def elsewhere(self) -> Line:
-        """Another connection."""
-        return self.writer.line(_SECOND)
-
-    def place(self, kind: str = "topic", key: str = "") -> Ref:
-        """A destination of this scene."""
-        return Ref(kind, f"n{self.number}{key}")
-
-    def hears(
-        self, name: str, *, line: Line | None = None, kind: str = "topic", key: str = "", mode: str = "auto"
-    ) -> Sub:
-        """A subscription of this name."""
-        line = line or self.line
-        mode = "client" if line.version == "1.0" and mode == "client-individual" else mode
-        return self.writer.subscribe(line, self.place(kind, key), mode, name, receipt=self.writer.receipt())
-
-    def sends(self, *, line: Line | None = None, kind: str = "topic", key: str = "", tx: str = "") -> None:
-        """A message, in a transaction or not."""
-        headers, asked = ([("transaction", tx)], None) if tx else ([], self.writer.receipt())
-        self.writer.send(line or self.line, self.place(kind, key), headers=headers, receipt=asked)
-
-    def tx(self, verb: str, name: str, line: Line | None = None) -> None:
-        """BEGIN, COMMIT or ABORT."""
-        self.writer.say(line or self.line, verb, [("transaction", name), self.writer.receipt()])
-
-    def holds(self, line: Line, name: str, count: int = 1, key: str = "") -> Sub:
-        """A subscription that has deliveries to acknowledge."""
-        sub = self.hears(name, line=line, kind="queue", key=key, mode="client-individual")
-        for _ in range(count):
-            self.sends(line=line, kind="queue", key=key)
-        self.writer.wait()
-        return sub
-
-    def acks(self, line: Line, sub: Sub, nth: int, tx: str | None = None) -> None:
-        """ACK of one delivery."""
-        self.writer.acknowledge(line, sub, nth, tx=tx, receipt=self.writer.receipt())
-
-    def collects(self, line: Line, key: str = "") -> None:
-        """The connection ends without a word, and another one takes what is left."""
-        self.writer.wait()
-        self.writer.hang(line)
-        self.writer.wait()
-        collector = self.writer.line(_COLLECTOR)
-        self.writer.subscribe(collector, self.place("queue", key), receipt=self.writer.receipt())
-        self.writer.wait()
 
 
 def neighbours() -> SearchStrategy[Program]:
@@ -97,13 +34,15 @@ def neighbours() -> SearchStrategy[Program]:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """Head: the version, which scene comes first, the names, and by how much the next scene is further on."""
+    """Head: the version, which scene comes first, the names, and by how much the next scene is further on. The last two
+    also say what is different in scenes that have several forms."""
     version, first, names, step = program.head
     writer = Writer(config, version=version_of(version, config), hurry=hurry)
+    rows = (*_ROWS, *neighbours_more.ROWS)
     for nth in range(SCENES):
-        scene = _ROWS[(first + nth * (1 + step % 7)) % len(_ROWS)]
+        scene = rows[(first + nth * (1 + step % 7)) % len(rows)]
         one, other = _names(names + nth if names else 0, writer.version)
-        scene(_Stage(writer, nth, f"{one}{nth or ''}", f"{other}{nth or ''}"))
+        scene(Stage(writer, nth, f"{one}{nth or ''}", f"{other}{nth or ''}", step // 7 + names // 4 + nth))
         writer.wait()
     return writer.plan()
 
@@ -114,10 +53,10 @@ def _names(number: int, version: str) -> tuple[str, str]:
     return first, other if other != first else f"{first}2"
 
 
-_ROWS: list[Callable[[_Stage], None]] = []
+_ROWS: list[Callable[[Stage], None]] = []
 
 
-def _scene(row: Callable[[_Stage], None]) -> Callable[[_Stage], None]:
+def _scene(row: Callable[[Stage], None]) -> Callable[[Stage], None]:
     _ROWS.append(row)
     return row
 
@@ -126,14 +65,14 @@ def _scene(row: Callable[[_Stage], None]) -> Callable[[_Stage], None]:
 
 
 @_scene
-def _a_receipt_and_a_subscription(s: _Stage) -> None:
+def _a_receipt_and_a_subscription(s: Stage) -> None:
     s.hears(s.name)
     s.writer.send(s.line, s.place("queue"), receipt=("receipt", s.name))
     s.sends()
 
 
 @_scene
-def _a_receipt_that_two_ask_for(s: _Stage) -> None:
+def _a_receipt_that_two_ask_for(s: Stage) -> None:
     """Both are read at once."""
     s.hears(s.other)
     s.writer.send(s.line, s.place(), receipt=("receipt", s.name), when="join")
@@ -142,7 +81,7 @@ def _a_receipt_that_two_ask_for(s: _Stage) -> None:
 
 
 @_scene
-def _a_receipt_and_a_transaction(s: _Stage) -> None:
+def _a_receipt_and_a_transaction(s: Stage) -> None:
     s.hears(s.other)
     s.tx("BEGIN", s.name)
     s.sends(tx=s.name)
@@ -151,7 +90,7 @@ def _a_receipt_and_a_transaction(s: _Stage) -> None:
 
 
 @_scene
-def _a_transaction_that_commits_and_a_subscription(s: _Stage) -> None:
+def _a_transaction_that_commits_and_a_subscription(s: Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
     for _ in range(5):
@@ -161,7 +100,7 @@ def _a_transaction_that_commits_and_a_subscription(s: _Stage) -> None:
 
 
 @_scene
-def _a_transaction_that_aborts_and_a_subscription(s: _Stage) -> None:
+def _a_transaction_that_aborts_and_a_subscription(s: Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
     for _ in range(3):
@@ -171,7 +110,7 @@ def _a_transaction_that_aborts_and_a_subscription(s: _Stage) -> None:
 
 
 @_scene
-def _a_subscription_that_ends_and_a_transaction(s: _Stage) -> None:
+def _a_subscription_that_ends_and_a_transaction(s: Stage) -> None:
     s.hears(s.other)
     sub = s.hears(s.name, key="b")
     s.tx("BEGIN", s.name)
@@ -184,7 +123,7 @@ def _a_subscription_that_ends_and_a_transaction(s: _Stage) -> None:
 
 
 @_scene
-def _an_abort_beside_acknowledgements(s: _Stage) -> None:
+def _an_abort_beside_acknowledgements(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     sub = s.holds(line, s.name, 2)
     s.tx("BEGIN", s.name, line)
@@ -197,7 +136,7 @@ def _an_abort_beside_acknowledgements(s: _Stage) -> None:
 
 
 @_scene
-def _a_commit_beside_acknowledgements(s: _Stage) -> None:
+def _a_commit_beside_acknowledgements(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     sub = s.holds(line, s.name, 2)
     s.tx("BEGIN", s.name, line)
@@ -208,7 +147,7 @@ def _a_commit_beside_acknowledgements(s: _Stage) -> None:
 
 
 @_scene
-def _a_name_that_was_committed_before(s: _Stage) -> None:
+def _a_name_that_was_committed_before(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     sub = s.holds(line, s.name, 2)
     s.tx("BEGIN", s.name, line)
@@ -220,7 +159,7 @@ def _a_name_that_was_committed_before(s: _Stage) -> None:
 
 
 @_scene
-def _a_name_that_was_aborted_before(s: _Stage) -> None:
+def _a_name_that_was_aborted_before(s: Stage) -> None:
     s.hears(s.other)
     s.tx("BEGIN", s.name)
     s.sends(tx=s.name)
@@ -233,7 +172,7 @@ def _a_name_that_was_aborted_before(s: _Stage) -> None:
 
 
 @_scene
-def _three_of_which_the_second_ends(s: _Stage) -> None:
+def _three_of_which_the_second_ends(s: Stage) -> None:
     s.hears(s.other)
     names = (s.name, s.other, f"{s.name}3")
     for name in names:
@@ -246,7 +185,7 @@ def _three_of_which_the_second_ends(s: _Stage) -> None:
 
 
 @_scene
-def _an_acknowledgement_that_is_taken_back(s: _Stage) -> None:
+def _an_acknowledgement_that_is_taken_back(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     sub = s.holds(line, s.name, 2)
     s.tx("BEGIN", s.name, line)
@@ -257,7 +196,7 @@ def _an_acknowledgement_that_is_taken_back(s: _Stage) -> None:
 
 
 @_scene
-def _an_acknowledgement_that_is_taken_back_and_its_name_again(s: _Stage) -> None:
+def _an_acknowledgement_that_is_taken_back_and_its_name_again(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     sub = s.holds(line, s.name, 2)
     s.tx("BEGIN", s.name, line)
@@ -271,7 +210,7 @@ def _an_acknowledgement_that_is_taken_back_and_its_name_again(s: _Stage) -> None
 
 
 @_scene
-def _a_subscription_made_while_one_is_open(s: _Stage) -> None:
+def _a_subscription_made_while_one_is_open(s: Stage) -> None:
     s.tx("BEGIN", s.name)
     s.sends(kind="queue", key="b", tx=s.name)
     s.hears(s.name)
@@ -280,7 +219,7 @@ def _a_subscription_made_while_one_is_open(s: _Stage) -> None:
 
 
 @_scene
-def _a_destination_that_is_left_by_one(s: _Stage) -> None:
+def _a_destination_that_is_left_by_one(s: Stage) -> None:
     s.hears(s.other, line=s.elsewhere)
     sub = s.hears(s.name)
     s.tx("BEGIN", s.name)
@@ -293,7 +232,7 @@ def _a_destination_that_is_left_by_one(s: _Stage) -> None:
 
 
 @_scene
-def _four_of_which_the_second_ends(s: _Stage) -> None:
+def _four_of_which_the_second_ends(s: Stage) -> None:
     subs = [s.hears(name) for name in (s.name, s.other, f"{s.name}3", f"{s.name}4")]
     s.sends()
     s.writer.unsubscribe(s.line, subs[1], receipt=s.writer.receipt())
@@ -303,7 +242,7 @@ def _four_of_which_the_second_ends(s: _Stage) -> None:
 
 
 @_scene
-def _one_that_ends_beside_one_that_holds(s: _Stage) -> None:
+def _one_that_ends_beside_one_that_holds(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     s.holds(line, s.name, 3)
     sub = s.hears(s.other, line=line, kind="queue", key="b", mode="client")
@@ -312,7 +251,7 @@ def _one_that_ends_beside_one_that_holds(s: _Stage) -> None:
 
 
 @_scene
-def _two_that_hold_and_one_is_acknowledged(s: _Stage) -> None:
+def _two_that_hold_and_one_is_acknowledged(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     one = s.holds(line, s.name, 2)
     s.holds(line, s.other, 2, "b")
@@ -321,7 +260,7 @@ def _two_that_hold_and_one_is_acknowledged(s: _Stage) -> None:
 
 
 @_scene
-def _two_of_one_topic_and_one_is_acknowledged(s: _Stage) -> None:
+def _two_of_one_topic_and_one_is_acknowledged(s: Stage) -> None:
     one, other = s.hears(s.name, mode="client"), s.hears(s.other, mode="client")
     s.sends()
     s.sends()
@@ -332,7 +271,7 @@ def _two_of_one_topic_and_one_is_acknowledged(s: _Stage) -> None:
 
 
 @_scene
-def _two_of_one_queue_and_one_is_acknowledged(s: _Stage) -> None:
+def _two_of_one_queue_and_one_is_acknowledged(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     s.hears(s.name, line=line, kind="queue", mode="client")
     other = s.hears(s.other, line=line, kind="queue", mode="client")
@@ -344,7 +283,7 @@ def _two_of_one_queue_and_one_is_acknowledged(s: _Stage) -> None:
 
 
 @_scene
-def _an_acknowledgement_in_a_transaction_and_another_subscription_that_ends(s: _Stage) -> None:
+def _an_acknowledgement_in_a_transaction_and_another_subscription_that_ends(s: Stage) -> None:
     line = s.writer.connect(2 + s.number)
     sub = s.holds(line, s.name, 2)
     other = s.hears(s.other, line=line, key="b")
@@ -359,7 +298,7 @@ def _an_acknowledgement_in_a_transaction_and_another_subscription_that_ends(s: _
 
 
 @_scene
-def _the_same_subscription_elsewhere(s: _Stage) -> None:
+def _the_same_subscription_elsewhere(s: Stage) -> None:
     s.hears(s.name)
     sub = s.hears(s.name, line=s.elsewhere)
     s.sends()
@@ -368,7 +307,7 @@ def _the_same_subscription_elsewhere(s: _Stage) -> None:
 
 
 @_scene
-def _the_same_transaction_elsewhere(s: _Stage) -> None:
+def _the_same_transaction_elsewhere(s: Stage) -> None:
     s.hears(s.other)
     s.tx("BEGIN", s.name)
     s.sends(tx=s.name)
@@ -379,7 +318,7 @@ def _the_same_transaction_elsewhere(s: _Stage) -> None:
 
 
 @_scene
-def _the_same_names_on_one_that_leaves(s: _Stage) -> None:
+def _the_same_names_on_one_that_leaves(s: Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
     s.sends(tx=s.name)
@@ -394,7 +333,7 @@ def _the_same_names_on_one_that_leaves(s: _Stage) -> None:
 
 
 @_scene
-def _two_that_hold_and_one_of_them_leaves(s: _Stage) -> None:
+def _two_that_hold_and_one_of_them_leaves(s: Stage) -> None:
     visitor = s.writer.connect(2 + s.number)
     s.holds(visitor, s.name, 4, "b")
     mine = s.holds(s.line, s.name, 2)
@@ -405,8 +344,8 @@ def _two_that_hold_and_one_of_them_leaves(s: _Stage) -> None:
 
 
 @_scene
-def _one_that_acknowledges_what_another_holds(s: _Stage) -> None:
-    line, visitor = s.writer.connect(2 + s.number), s.writer.connect(_COLLECTOR + 1 + s.number)
+def _one_that_acknowledges_what_another_holds(s: Stage) -> None:
+    line, visitor = s.writer.connect(2 + s.number), s.writer.connect(COLLECTOR + 1 + s.number)
     s.holds(line, s.name, 2)
     handle = s.writer.handle(line, s.name, 0)
     s.writer.say(visitor, "ACK", [*handle, s.writer.receipt()])

@@ -115,6 +115,23 @@ mutant("given-up-early", "HB-08", _agreed("500,0", 490), accept="HB-09")(
     "A client is given up a tenth of the interval before it is over.",
     on(Session, "overdue_at").instead(lambda self: self.heard + self.beat_in * 0.9, when=lambda self: self.beat_in),
 )
+mutant("long-interval-wraps", "HB-08", _agreed("3600000,0", 1500), accept="HB-09")(
+    "An interval of more than 35 minutes is too large for what it is kept in, and a client is given up after a second.",
+    on(Session, "overdue_at").instead(lambda self: self.heard + 1000, when=lambda self: self.beat_in * 1000 >= 2**31),
+)
+
+
+@mutant("long-interval-wraps-and-an-error", "HB-08", _agreed("3600000,0", 1500), accept="HB-09")
+class LongIntervalWrapsAndAnError(Session):
+    """The same, and the client is told so by an ERROR."""
+
+    def overdue_at(self) -> float:
+        return self.heard + 1000 if self.beat_in * 1000 >= 2**31 else super().overdue_at()
+
+    def on_overdue(self) -> None:
+        self.fail("the client has been silent for too long")
+
+
 mutant("no-margin", "HB-09", _agreed("500,0", 600), accept="HB-08", level="SHOULD")(
     "A client is given up the moment the interval is over.",
     on(Session, "overdue_at").instead(lambda self: self.heard + self.beat_in, when=lambda self: self.beat_in),

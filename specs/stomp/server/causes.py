@@ -315,7 +315,9 @@ def whatever(case: Case) -> str | Named:
 
 GIVEN_UP = Causes("a client given up although it showed life")
 HASTY = 0.25
-"""A client given up before this part of its interval was over was not given up for its silence."""
+"""A client given up before this part of its interval was over was not given up for its silence, unless it was idle."""
+IDLE_MS = 400
+"""A silence after which a connection counts as idle: shorter ones say nothing about heart-beats."""
 
 
 def alone_kept_alive(state: State, conn: Conn, kind: str) -> bool:
@@ -345,3 +347,10 @@ _sign_of_life("STOMP-1.2-HB-06", "frame", "frames_keep_alive")
 @GIVEN_UP.circumstance(ids.HB_08, also=ids.HB_09)
 def in_time(case: Case) -> bool:
     return case.conn.mine_ms > 0 and case.conn.mute_ms >= case.conn.mine_ms * HASTY
+
+
+@GIVEN_UP.circumstance(ids.HB_08, also=ids.HB_09, steady=True)
+def long_before_its_time(case: Case) -> bool:
+    """It had been silent for some time, and there was nothing else to give it up for."""
+    idle = case.phase is Phase.LIVE and not case.conn.pending
+    return idle and case.conn.mine_ms > 0 and case.conn.mute_ms > IDLE_MS

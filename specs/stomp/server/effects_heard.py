@@ -35,11 +35,27 @@ def entered(state: State, number: int, conn: Conn, frame: Frame) -> State:
     return state if session is None else state._replace(sessions=state.sessions | {session})
 
 
-def failed(state: State, number: int) -> State:
-    """The state once an ERROR has come. Before 1.2 it need not be the end: what is open may still be committed."""
+def failed(state: State, number: int, refused: Pending | None = None) -> State:
+    """The state once an ERROR has come, about the frame `refused` if that is known. Before 1.2 it need not be the end:
+    what is open may still be committed."""
     conn = state.conns.get(number) or Conn()
+    if refused is not None and refused.frame.command == "SUBSCRIBE":
+        conn = _not_subscribed(state, conn, refused)
     state = put(state, number, conn._replace(phase=MACHINE.move(conn.phase, "ERROR")))
     return left(state, number, undoes=conn.version == "1.2")
+
+
+def _not_subscribed(state: State, conn: Conn, refused: Pending) -> Conn:
+    """The connection without what a SUBSCRIBE asked for that was refused, and of which nothing was seen."""
+    place, key = refused.frame.get("destination"), refused.frame.get("id") or ""
+    sub = conn.subs.get(key)
+    if sub is None or not isinstance(refused.call, Refusal) or place != sub.destinations[-1]:
+        return conn
+    if any(d.sub == sub.serial and state.messages[d.message].destination == place for d in state.deliveries.values()):
+        return conn
+    left = sub.destinations[:-1]
+    subs = {**conn.subs, key: sub._replace(destinations=left)}
+    return conn._replace(subs=subs if left else {name: other for name, other in subs.items() if name != key})
 
 
 def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:

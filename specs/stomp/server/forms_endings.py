@@ -15,13 +15,12 @@ from specs.stomp.headers import SPECIAL
 from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, gravest, may_be_refused
-from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
+from specs.stomp.server.causes import GIVEN_UP, IDLE_MS, UNPROVOKED, alone_kept_alive, unanswered
 from specs.stomp.server.changes import put
 from specs.stomp.server.duties import close_after_error, refusal_of_octets, refused
 from specs.stomp.server.effects_heard import failed
 from specs.stomp.server.effects_said import left
 from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
-from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
 from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE, UNREADABLE
 from specs.stomp.server.scarce import is_crowded
@@ -157,7 +156,9 @@ def what_was_receipted_has_not_failed(case: Case) -> str:
     return f"ERROR with receipt-id {case.wanted!r:.60}, whose RECEIPT has come already" if failed_later else ""
 
 
-@BOOK.form(ids.ERROR_07, on="ERROR", unless=_excused, causes=UNPROVOKED)
+@BOOK.form(
+    ids.ERROR_07, on="ERROR", unless=lambda case: _excused(case) or _given_up(case), causes=UNPROVOKED
+)  # fmt: skip
 def error_has_a_reason(case: Case) -> Broken | str:
     """STOMP 1.2, ERROR: it says that something went wrong."""
     named = case.about
@@ -398,7 +399,8 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     case.text = f"{_what(case)} {legal}"
     unanswered(case)
     found = BOOK.ask("ERROR", case)
-    return outcome(found, failed(case.state, case.number), shown + _shown_by_the_end(case))
+    refused = case.about if wanted is not None else conn.pending[0] if len(conn.pending) == 1 else None
+    return outcome(found, failed(case.state, case.number, refused), shown + _shown_by_the_end(case))
 
 
 def _shown_by_the_end(case: Case) -> tuple[str, ...]:

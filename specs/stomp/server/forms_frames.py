@@ -20,8 +20,6 @@ from specs.stomp.states import Conn, State
 
 HEART_BEAT_SLACK_MS = 500
 """Added to twice the agreed interval before a missing heart-beat is a fault: schedulers are not the protocol."""
-IDLE_MS = 400
-"""A silence after which a connection counts as idle: shorter ones say nothing about heart-beats."""
 _PLAIN = ("raw-colon", "undefined-escape", "cr-in-line-end")
 """What frames around CONNECT may hold unescaped."""
 _EARLY = (Phase.OPEN, Phase.WAIT, Phase.LEAVING)
