@@ -71,6 +71,18 @@ def test_who_connects_only_when_there_is_something_to_send_is_right():
     assert blamed(*events[:3], END) == [("CLI-15", None)]
 
 
+def test_a_message_of_a_subscription_that_ends_is_right_until_that_has_its_receipt():
+    leaving = (*SUBSCRIBED, told("unsubscribe", sub="s", receipt=True), client("UNSUBSCRIBE", id="1", receipt="r"))
+    receipted, receiving = (server("RECEIPT", receipt_id="r"), OK), told("receive", timeout_ms=50)
+    nothing = Fact(0, "client", "answer", {"ok": None})
+    assert blamed(*leaving, message(1), *receipted, receiving, nothing, END) == []
+    assert blamed(*leaving, message(1), *receipted, receiving, got(1), END) == []
+    assert blamed(*leaving, message(1), Closed(0, "client")) == [("CLI-15", None)]
+    assert blamed(*leaving, *receipted, message(1), Closed(0, "client")) == []
+    assert blamed(*SUBSCRIBED, told("unsubscribe", sub="s"), client("UNSUBSCRIBE", id="1"), OK, message(1),
+                  Closed(0, "client")) == []  # fmt: skip
+
+
 def test_frames_before_connected_are_free_also_in_a_version_that_was_not_offered():
     early = (told("connect", versions=["1.2"]), OK, told("send", destination="/x", body_hex=""), *OPENED[1:])
     refused = (*early, server("CONNECTED", version="9.9"), client("SEND", destination="/x"))

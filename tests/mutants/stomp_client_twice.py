@@ -11,10 +11,11 @@ from impls.references.stomp.parser import Frame
 from specs.plan import Plan
 from strategies.common import Program
 from strategies.stomp import serving_twice
+from tests.mutants.faults import on
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH = range(8)
+ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH, WAITING, LATE = range(10)
 """The scenes of `serving_twice`."""
 
 
@@ -139,3 +140,38 @@ class AcksTheLastOfItsName(Caller):
     def naming(self, channel: Channel, delivery: Delivery) -> list[Header]:
         known = {each.frame.first.get("message-id"): each for each in self.refs.values()}
         return super().naming(channel, known[delivery.frame.first.get("message-id")])
+
+
+@mutant("drops-by-destination", "CLI-03", scene(WAITING), switches={"unsubscribed": "keep"})
+class DropsByDestination(Caller):
+    """With a subscription go the messages that wait for any subscription to its destination."""
+
+    def do_unsubscribe(self, given: Mapping[str, Any]) -> Any:
+        place = self.subscription(given["sub"]).destination
+        self.inbox = [each for each in self.inbox if each.subscription.destination != place]
+        return super().do_unsubscribe(given)
+
+
+@mutant("drops-all-that-waits", "CLI-03", scene(WAITING, 3), switches={"unsubscribed": "keep"})
+class DropsAllThatWaits(Caller):
+    """With a subscription goes whatever waits."""
+
+    def do_unsubscribe(self, given: Mapping[str, Any]) -> Any:
+        self.inbox.clear()
+        return super().do_unsubscribe(given)
+
+
+mutant("deaf-behind-a-late-message", "CLI-03", scene(LATE), "CLI-15")(
+    "A message of a subscription that has just ended is the last thing that is heard.",
+    on(Channel, "on_message").after(
+        lambda self, frame: setattr(self, "on_frame", lambda frame: None),
+        when=lambda self, frame: frame.first.get("subscription") in self.caller.removed,
+    ),
+)
+mutant("hangs-up-behind-a-late-message", "CLI-15", scene(LATE), "CLI-03")(
+    "A message of a subscription that has just ended is taken for an error.",
+    on(Channel, "on_message").instead(
+        lambda self: self.end("a message is of no subscription"),
+        when=lambda self, frame: frame.first.get("subscription") in self.caller.removed,
+    ),
+)

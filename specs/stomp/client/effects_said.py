@@ -99,14 +99,27 @@ def _sub(state: ClientState, frame: Frame) -> str:
     return ""
 
 
+def _late(state: ClientState, frame: Frame) -> str:
+    """The name of the subscription that has just ended and that a MESSAGE is for, "" for none: until the RECEIPT of its
+    UNSUBSCRIBE is said, what the server had for it may come (E-40)."""
+    number, place = frame.get("subscription"), frame.get("destination")
+    asked = {nth for _, nth in state.receipts if nth >= 0}
+    for sub in reversed(state.subs):
+        named = sub.wire == number and (number is not None or sub.destination == place)
+        if named and sub.ended and sub.leaves in asked:
+            return sub.name
+    return ""
+
+
 def _message(state: ClientState, frame: Frame, before: frozenset[str]) -> ClientState:
     name = _sub(state, frame)
-    if not name:
+    late = "" if name else _late(state, frame)
+    if not (name or late):
         return spoilt(state, "a MESSAGE of no open subscription")
     large = ids.FRAME_09 in marks(frame, state.version)
-    sub = next(each for each in state.subs if each.name == name and each.open)
-    sure = state.phase is K.LIVE and sub.leaves < 0 and not large
-    state = _pushed(state, Push(frame, name, sure, before=before))
+    sub = next((each for each in state.subs if each.name == name and each.open), None)
+    sure = state.phase is K.LIVE and sub is not None and sub.leaves < 0 and not large
+    state = _pushed(state, Push(frame, name or late, sure, before=before))
     return spoilt(state, "a frame beyond what a client has to take")._replace(large=True) if large else state
 
 
