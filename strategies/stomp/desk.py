@@ -209,8 +209,8 @@ class Serving:
         return self.config.queue.template.replace("{name}", name)
 
     def send(self, body: bytes = b"x", headers: Mapping[str, str] | None = None, *, place: int = 0, tx: str = "",
-             receipt: bool = False, when: str | None = None, serve: bool = True) -> None:  # fmt: skip
-        """The client sends."""
+             receipt: bool | str = False, when: str | None = None, serve: bool = True) -> None:  # fmt: skip
+        """The client sends; `receipt`: it asks for one, perhaps by a name that the application gives."""
         given: dict[str, Any] = {"destination": self.place(place), "body_hex": (b"#%d " % self.fresh() + body).hex(),
                                  "headers": dict(headers or {}), "receipt": receipt}  # fmt: skip
         self.do("send", when, **given, **({"transaction": tx} if tx else {}))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from specs.events import Noise, Quiet
 from specs.stomp import ids
 from specs.stomp.client.book import BEHIND_EOLS, BEHIND_LENGTH
+from specs.stomp.client.case import awaits
 from specs.stomp.client.machine import EOLS, MACHINE, SPOILS, K
 from specs.stomp.client.marks import beats, marks, wrong
 from specs.stomp.client.state import ClientState, Push
@@ -76,6 +77,8 @@ def _receipted(state: ClientState, name: str) -> ClientState:
     at = next(at for at, (known, _) in enumerate(state.receipts) if known == name)
     nth = state.receipts[at][1]
     bye = state.bye_said or (state.bye == name and state.phase is K.LEAVING)
+    if awaits(state) and state.told[0].nth == nth:
+        state = state._replace(held_ms=max(state.held_ms, state.silent_ms))
     return state._replace(
         receipts=(*state.receipts[:at], *state.receipts[at + 1 :]), answered=state.answered | {nth}, bye_said=bye
     )
