@@ -71,6 +71,38 @@ def test_who_connects_only_when_there_is_something_to_send_is_right():
     assert blamed(*events[:3], END) == [("CLI-15", None)]
 
 
+def test_a_message_of_a_subscription_that_ends_is_right_until_that_has_its_receipt():
+    leaving = (*SUBSCRIBED, told("unsubscribe", sub="s", receipt=True), client("UNSUBSCRIBE", id="1", receipt="r"))
+    receipted, receiving = (server("RECEIPT", receipt_id="r"), OK), told("receive", timeout_ms=50)
+    nothing = Fact(0, "client", "answer", {"ok": None})
+    assert blamed(*leaving, message(1), *receipted, receiving, nothing, END) == []
+    assert blamed(*leaving, message(1), *receipted, receiving, got(1), END) == []
+    assert blamed(*leaving, message(1), Closed(0, "client")) == [("CLI-15", None)]
+    assert blamed(*leaving, *receipted, message(1), Closed(0, "client")) == []
+    assert blamed(*SUBSCRIBED, told("unsubscribe", sub="s"), client("UNSUBSCRIBE", id="1"), OK, message(1),
+                  Closed(0, "client")) == []  # fmt: skip
+
+
+def _held(ms, *, nth=0):
+    sending = told("send", destination="/x", body_hex=f"{nth:02x}", receipt="r")
+    headers = (("destination", "/x"), ("receipt", "r"), ("content-length", "1"))
+    said = Said(0, "client", Frame("SEND", headers, bytes([nth])))
+    return sending, said, Quiet(ms, ms)
+
+
+def test_who_was_seen_to_wait_for_a_receipt_waits_for_each():
+    receipt = server("RECEIPT", receipt_id="r")
+    known, dropped = (*_held(400), receipt, OK), Fact(0, "server", "drop", None)
+    assert blamed(*LIVE, *known, *_held(50, nth=1), OK) == [("CLI-03", None)]
+    assert blamed(*LIVE, *known, *_held(50, nth=1), dropped, OK) == [("CLI-03", None)]
+    assert blamed(*LIVE, *known, *_held(50, nth=1), dropped, NO, END) == []
+    assert blamed(*LIVE, *known, *_held(50, nth=1), receipt, OK, END) == []
+    # nobody knows whether this one waits, or does so for longer than it was seen to
+    assert blamed(*LIVE, *_held(50), receipt, OK, *_held(20, nth=1), dropped, OK) == []
+    assert blamed(*LIVE, *_held(400), OK, receipt, *_held(20, nth=1), OK) == []
+    assert blamed(*LIVE, *known, *_held(500, nth=1), OK) == []
+
+
 def test_frames_before_connected_are_free_also_in_a_version_that_was_not_offered():
     early = (told("connect", versions=["1.2"]), OK, told("send", destination="/x", body_hex=""), *OPENED[1:])
     refused = (*early, server("CONNECTED", version="9.9"), client("SEND", destination="/x"))

@@ -114,6 +114,10 @@ class Serving:
     def connect(self, versions: Sequence[str] = (), wish: str | None = None, more: bytes | None = None,
                 beats: Sequence[int] = ()) -> None:  # fmt: skip
         """The client connects, and is let in."""
+        self._asks(versions, wish, more, beats)
+        self._greets()
+
+    def _asks(self, versions: Sequence[str], wish: str | None, more: bytes | None, beats: Sequence[int]) -> None:
         given: dict[str, Any] = {"versions": list(versions)} if versions else {}
         passcode = PASSCODES[self.opening % len(PASSCODES)]
         if passcode:
@@ -132,7 +136,6 @@ class Serving:
         if self.wire & CRLF and self.opening & 1 and self.version == "1.2" and wish is None and not more:
             eol = b"\r\n"
         self.greet = (self.version if wish is None else wish, more, eol)
-        self._greets()
 
     def _greets(self) -> None:
         wish, more, eol = self.greet
@@ -178,12 +181,23 @@ class Serving:
         self.receive(QUIET_MS)
         self.steps.append(Wait(0))
 
-    def again(self, opening: int, beats: Sequence[int] = (), more: bytes | None = None) -> None:
-        """The client is told to connect once more, when its connection has ended. Its subscriptions and transactions
-        are others, at other destinations: a library may renew by itself what it had."""
+    def refused(self, opening: int, why: bytes = b"") -> None:
+        """The client is told to connect, and gets an ERROR in place of CONNECTED; `why` are header lines of it. As a
+        server does, the tester names versions that it would take, of which the client's is one."""
+        self._begins_anew(opening)
+        self._asks((), None, None, ())
+        self.steps.append(SendBytes(0, (b"ERROR\n", Ref("greeting", f"!{self.version}"), why + b"\nno\0"), self.when))
+        self.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]
+
+    def _begins_anew(self, opening: int) -> None:
         for ear in self.ears:
             ear.ended = True
         self._sessions, self._fresh, self.opening = self._sessions + 1, 2, opening
+
+    def again(self, opening: int, beats: Sequence[int] = (), more: bytes | None = None) -> None:
+        """The client is told to connect once more, when its connection has ended. Its subscriptions and transactions
+        are others, at other destinations: a library may renew by itself what it had."""
+        self._begins_anew(opening)
         self.connect(more=more, beats=beats)
         self.serve()
 
@@ -195,8 +209,8 @@ class Serving:
         return self.config.queue.template.replace("{name}", name)
 
     def send(self, body: bytes = b"x", headers: Mapping[str, str] | None = None, *, place: int = 0, tx: str = "",
-             receipt: bool = False, when: str | None = None, serve: bool = True) -> None:  # fmt: skip
-        """The client sends."""
+             receipt: bool | str = False, when: str | None = None, serve: bool = True) -> None:  # fmt: skip
+        """The client sends; `receipt`: it asks for one, perhaps by a name that the application gives."""
         given: dict[str, Any] = {"destination": self.place(place), "body_hex": (b"#%d " % self.fresh() + body).hex(),
                                  "headers": dict(headers or {}), "receipt": receipt}  # fmt: skip
         self.do("send", when, **given, **({"transaction": tx} if tx else {}))

@@ -88,6 +88,10 @@ _CUTS: Sequence[Callable[[Serving, int, int], None]] = (
 )  # fmt: skip
 
 
+REFUSALS: Sequence[bytes] = (b"", b"message:access refused\n", b"message:try again\ncontent-length:2\n")
+"""Header lines of an ERROR in place of CONNECTED."""
+
+
 def returns() -> SearchStrategy[Program]:
     """Sessions that are cut, and what is done in those that follow."""
     return programs(_some(*_WORK), head=HEAD + 5, most=4)
@@ -95,7 +99,8 @@ def returns() -> SearchStrategy[Program]:
 
 def returning(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """The connection is cut, and the client is told to connect again. Head: as in `serving`; how it is cut (two
-    numbers), the heart-beats before and after it, and how the next session is opened. Half of the ops stand before."""
+    numbers), the heart-beats before and after it, and how the next session is opened. Half of the ops stand before. By
+    some numbers the server refuses to let the client in at first."""
     *head, how, a, b, beats, opening = program.head
     s = Serving(config, (head[0], head[1], head[2], head[3]), hurry=hurry)
     first = BEATS[beats % len(BEATS)] if beats & 64 else (0, 0)
@@ -104,6 +109,8 @@ def returning(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     play(s, program.ops[:half])
     _CUTS[how % len(_CUTS)](s, a, b)
     s.cut()
+    for nth in range((b & 24 == 24) + (b & 120 == 120)):
+        s.refused(opening, REFUSALS[(b + nth) % len(REFUSALS)])
     s.again(opening, more=None if not any(first) else b"")
     if any(first):
         s.send(b"early")

@@ -82,8 +82,9 @@ def _ends_at_last(s: Serving) -> None:
 
 class Rhythm(NamedTuple):
     """What both ends can do and want, in ms, as in `BEATS` and `OURS`; how often the tester shows life, in ms (0: it
-    does not); whether it does so by the octets of a message, or the client sends meanwhile, or waits for a RECEIPT; and
-    how long it goes on, in ms: a client is late only when more than twice its time has passed, and some."""
+    does not); whether it does so by the octets of a message, or the client sends meanwhile, or waits for a RECEIPT, or
+    for a message; and how long it goes on, in ms: a client is late only when more than twice its time has passed, and
+    some."""
 
     asked: tuple[int, int]
     ours: tuple[int, int]
@@ -91,6 +92,7 @@ class Rhythm(NamedTuple):
     octets: bool = False
     sends: bool = False
     waits: bool = False
+    receives: bool = False
     lasts: int = 1_600
 
 
@@ -106,6 +108,7 @@ POINTED: Sequence[Rhythm] = (
     Rhythm((0, 500), (4_294_967_295, 0), 0, lasts=600),  # twice that time is more than most clocks count to
     Rhythm((0, 500), (3_000_000_000, 0), 0, lasts=600),
     Rhythm((200, 0), (0, 300), 0, waits=True),  # it beats on while it waits for an answer
+    Rhythm((200, 0), (0, 250), 0, receives=True),  # and while it waits for a message
 )
 FINE_MS, SENDS_MS = 50, (250, 700)
 """How finely time is told, and when the client sends."""
@@ -127,8 +130,11 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     life = b"x" if rhythm.octets else b"\n"
     if rhythm.waits:
         s.send(b"held", receipt=True, serve=False)
-    if rhythm.octets:
-        _begins_slowly(s, s.subscribe(0, "auto"))
+    ear = s.subscribe(0, "auto") if rhythm.octets or rhythm.receives else None
+    if ear is not None and rhythm.octets:
+        _begins_slowly(s, ear)
+    if rhythm.receives:
+        s.receive()
     for at in range(FINE_MS, rhythm.lasts + 1, FINE_MS):
         s.steps.append(Wait(FINE_MS))
         if rhythm.every and at % rhythm.every == 0:
@@ -137,6 +143,8 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
             s.send(b"now", when="now", serve=False)
     if rhythm.octets:
         _ends_at_last(s)
+    if ear is not None and rhythm.receives:
+        s.message(ear)
     if rhythm.waits:
         s.serve()
     s.end()

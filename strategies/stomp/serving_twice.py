@@ -1,7 +1,7 @@
-"""What comes a second time, or belongs to several at once: names that are used again, transactions of which one has
-ended, acknowledgements across subscriptions, and a RECEIPT of DISCONNECT that takes its time.
+"""What comes a second time, or belongs to several at once: names that are used again, transactions and subscriptions
+of which one has ended, acknowledgements across subscriptions, and a RECEIPT of DISCONNECT that takes its time.
 
-Source: STOMP 1.2, SUBSCRIBE, ACK, BEGIN, DISCONNECT, RECEIPT; 003_30478fd2f19f0da0.txt L120-212.
+Source: STOMP 1.2, SUBSCRIBE, UNSUBSCRIBE, ACK, BEGIN, DISCONNECT, RECEIPT; 003_30478fd2f19f0da0.txt L120-212.
 """
 
 from __future__ import annotations
@@ -140,9 +140,67 @@ def _one_message_for_two(s: Serving, a: int, b: int) -> None:
         s.settle(ear, "nack" if a & 12 == 12 else "ack", 0)
 
 
+def _neighbours(s: Serving, a: int) -> list[Ear]:
+    """Two or three subscriptions, mostly to one destination. In 1.0 a message need not say which of them it is for."""
+    apart = s.version == "1.0" or a % 4 == 3
+    return [s.subscribe(n if apart else 0, MODES[(a >> 2 + 2 * n) % 3]) for n in range(3 if a % 4 == 2 else 2)]
+
+
+def _leave(s: Serving, ear: Ear, *, asks: bool) -> None:
+    """A subscription ends."""
+    ear.ended = True
+    s.do("unsubscribe", None, sub=ear.name, **({"receipt": True} if asks else {}))
+
+
+def _take(s: Serving, held: Sequence[tuple[Ear, int]]) -> None:
+    """Messages are received, and acknowledged where that is called for."""
+    for ear, at in held:
+        s.receive()
+        if ear.mode != "auto":
+            ear.open.append(at)
+    for ear, _ in held:
+        if ear.open:
+            s.settle(ear, "ack", -1)
+
+
+def _others_messages_wait(s: Serving, a: int, b: int) -> None:
+    """A subscription ends while messages that nobody has received yet wait for others: those stay, also where they are
+    of the same destination. What waits for the one that ends may be given or not."""
+    ears = _neighbours(s, a)
+    leaving = ears.pop(b % len(ears))
+    held = [(ear, s.message(ear, form=b)) for _ in range(1 + b // 4 % 2) for ear in ears]
+    if b & 16:
+        s.message(leaving)
+    s.send(receipt=True)  # what comes before its RECEIPT has been read when that is reported
+    _leave(s, leaving, asks=bool(b & 32))
+    s.serve()
+    _take(s, held)
+
+
+def _a_message_comes_late(s: Serving, a: int, b: int) -> None:
+    """A subscription ends, and before the RECEIPT of that messages come which the server had sent already. Those of
+    the others go on."""
+    ears = _neighbours(s, a)
+    leaving = ears.pop(b % len(ears))
+    if b & 16:
+        s.given(leaving)
+        s.steps.append(Wait(0))  # what is received while its subscription ends need not come
+    _leave(s, leaving, asks=True)
+    held = [(ear, s.message(ear)) for ear in ears[: b // 32 % 2]]
+    late = 1 + b // 4 % 2
+    for _ in range(late):
+        s.message(leaving)
+    s.serve()
+    _take(s, held)
+    s.steps.append(Wait(0))
+    for _ in range(late):
+        s.receive(QUIET_MS)
+    _take(s, [(ear, s.message(ear)) for ear in ears])
+
+
 SCENES: Sequence[Scene] = (
     _one_of_three_has_ended, _across, _a_subscription_again, _a_name_again, _nothing_behind_something,
-    _a_receive_in_vain, _given_back, _one_message_for_two,
+    _a_receive_in_vain, _given_back, _one_message_for_two, _others_messages_wait, _a_message_comes_late,
 )  # fmt: skip
 
 

@@ -1,6 +1,14 @@
 """Clients. Source: STOMP 1.2, all frames; 003_30478fd2f19f0da0.txt L43-212."""
 
-from strategies.stomp import serving, serving_badly, serving_more, serving_rhythms, serving_tables, serving_twice
+from strategies.stomp import (
+    serving,
+    serving_badly,
+    serving_more,
+    serving_receipts,
+    serving_rhythms,
+    serving_tables,
+    serving_twice,
+)
 from suites.table import hunts
 
 ROLES = ("client",)
@@ -67,6 +75,14 @@ test_names_again = hunts(
 )
 test_leaving = hunts(
     "A RECEIPT of DISCONNECT that takes its time.", serving_twice.departures(), serving_twice.leaving, 0.3
+)
+test_receipts = hunts(
+    "RECEIPTs that take their time, and what comes in place of one.",
+    serving_receipts.waits(),
+    serving_receipts.withholding,
+    0.5,
+    always_calm=True,
+    deals=serving_receipts.ROW,
 )
 test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing)
 test_tables = hunts(

@@ -16,6 +16,8 @@ from tests.mutants.stomp_client_kit import mutant
 
 QUIET, TORN, UNANSWERED, UNREAD, UNSETTLED, SETTLED, OPEN, REFUSED = range(8)
 """How the first connection of a witness ends."""
+TURNED_AWAY = 24
+"""The client is refused once before it is let in again."""
 BEATING = 64 + 2
 """Heart-beats of the server are asked for on the first connection."""
 
@@ -86,6 +88,24 @@ class AcksAgain(Caller):
 mutant("returns-deaf", "CLI-03", returning(QUIET))(
     "On a second connection no message is taken.",
     on(Channel, "on_message").skips(when=lambda self: not _first(self)),
+)
+
+
+@mutant("falls-back-when-refused", "CONNECT-07", returning(QUIET, b=TURNED_AWAY), "HDR-02 NEGO-07 CLI-14")
+class FallsBackWhenRefused(Channel):
+    """Behind a CONNECT that was refused by an ERROR comes one as in 1.0, without versions."""
+
+    def open_with(self, host: str, login: str | None, passcode: str | None) -> None:
+        before = self.caller.channels[-2:-1]
+        if before and not before[0].version and before[0].why.startswith("ERROR"):
+            self.say("CONNECT", [("host", host)])
+        else:
+            super().open_with(host, login, passcode)
+
+
+mutant("refused-for-good", "CLI-14", returning(QUIET, b=TURNED_AWAY), "CLI-15")(
+    "Who was refused once is never connected again, as far as the application is told.",
+    on(Caller, "connected").skips(when=lambda self: any(not each.version for each in self.channels)),
 )
 mutant("returns-never", "CLI-14", returning(QUIET), "CLI-15")(
     "A second connection is never opened, as far as the application is told.",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from impls.references.stomp.client import Channel, Header
+from impls.references.stomp.client_speaker import MESSAGE
 from strategies.common import Program
 from strategies.stomp import serving_rhythms
+from tests.mutants.faults import on
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-LARGER, BEHIND_SENDS, LONG, WAITING = 1, 2, 8, 10
+LARGER, BEHIND_SENDS, LONG, WAITING, RECEIVING = 1, 2, 8, 10, 11
 """Rhythms of `serving_rhythms.POINTED`."""
 
 
@@ -58,6 +60,12 @@ class NoBeatsWhileItWaits(Channel):
     def beat(self) -> None:
         if not self.waits:
             super().beat()
+
+
+mutant("no-beats-while-it-receives", "HB-11", pointed(RECEIVING))(
+    "No heart-beat is said while the application waits for a message.",
+    on(Channel, "write").skips(when=lambda self, data: not data.strip() and self.caller.awaited == MESSAGE),
+)
 
 
 @mutant("interval-of-32-bits", "CLI-15", pointed(LONG), "CLI-12 CLI-14", switches={"silent_server": "close"})

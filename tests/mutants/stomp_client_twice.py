@@ -10,12 +10,17 @@ from impls.references.stomp.client_wire import Header
 from impls.references.stomp.parser import Frame
 from specs.plan import Plan
 from strategies.common import Program
-from strategies.stomp import serving_twice
+from strategies.stomp import serving_receipts, serving_twice
+from tests.mutants.faults import on
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH = range(8)
+ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH, WAITING, LATE = range(10)
 """The scenes of `serving_twice`."""
+RECEIPT, END, ERROR = range(3)
+"""What comes in place of the last RECEIPT (`serving_receipts`)."""
+SAME = 1
+"""All receipts have one name."""
 
 
 def scene(row: int, a: int = 0, b: int = 0) -> Witness:
@@ -26,6 +31,11 @@ def scene(row: int, a: int = 0, b: int = 0) -> Witness:
 def late(config: Any) -> Plan:
     """A session whose end takes its time."""
     return serving_twice.leaving(Program((0, 0, 0, 0), ()), config)
+
+
+def receipted(row: int, names: int = 0) -> Witness:
+    """Messages of which the last one is answered so."""
+    return lambda config: serving_receipts.withholding(Program((0, 0, 0, 0, row, names, 0), ()), config)
 
 
 @mutant("transactions-by-place", "CLI-13", scene(ENDED, 2))
@@ -139,3 +149,60 @@ class AcksTheLastOfItsName(Caller):
     def naming(self, channel: Channel, delivery: Delivery) -> list[Header]:
         known = {each.frame.first.get("message-id"): each for each in self.refs.values()}
         return super().naming(channel, known[delivery.frame.first.get("message-id")])
+
+
+@mutant("drops-by-destination", "CLI-03", scene(WAITING), switches={"unsubscribed": "keep"})
+class DropsByDestination(Caller):
+    """With a subscription go the messages that wait for any subscription to its destination."""
+
+    def do_unsubscribe(self, given: Mapping[str, Any]) -> Any:
+        place = self.subscription(given["sub"]).destination
+        self.inbox = [each for each in self.inbox if each.subscription.destination != place]
+        return super().do_unsubscribe(given)
+
+
+@mutant("drops-all-that-waits", "CLI-03", scene(WAITING, 3), switches={"unsubscribed": "keep"})
+class DropsAllThatWaits(Caller):
+    """With a subscription goes whatever waits."""
+
+    def do_unsubscribe(self, given: Mapping[str, Any]) -> Any:
+        self.inbox.clear()
+        return super().do_unsubscribe(given)
+
+
+mutant("deaf-behind-a-late-message", "CLI-03", scene(LATE), "CLI-15")(
+    "A message of a subscription that has just ended is the last thing that is heard.",
+    on(Channel, "on_message").after(
+        lambda self, frame: setattr(self, "on_frame", lambda frame: None),
+        when=lambda self, frame: frame.first.get("subscription") in self.caller.removed,
+    ),
+)
+mutant("hangs-up-behind-a-late-message", "CLI-15", scene(LATE), "CLI-03")(
+    "A message of a subscription that has just ended is taken for an error.",
+    on(Channel, "on_message").instead(
+        lambda self: self.end("a message is of no subscription"),
+        when=lambda self, frame: frame.first.get("subscription") in self.caller.removed,
+    ),
+)
+
+
+@mutant("receipt-by-a-known-name", "CLI-03", receipted(RECEIPT, SAME))
+class ReceiptByAKnownName(Caller):
+    """A RECEIPT that has come once is good for every frame that asks for one by the same name."""
+
+    def done(self, receipt: str | None) -> bool:
+        known: set[str] = vars(self).setdefault("known", set())
+        return True if receipt in known else super().done(receipt)
+
+    def receipt(self, channel: Channel, number: str) -> None:
+        vars(self).setdefault("known", set()).add(number)
+        super().receipt(channel, number)
+
+
+mutant("done-by-the-end", "CLI-03", receipted(END))(
+    "Whatever waits for a RECEIPT when the server ends the connection is reported as done.",
+    on(Caller, "over").before(
+        lambda self: self.settle(self.awaited, {"ok": True}),
+        when=lambda self, channel: self.awaited.startswith("receipt") and "ERROR" not in channel.why,
+    ),
+)

@@ -180,6 +180,14 @@ def waiting(state: ClientState) -> Push | None:
     return None
 
 
+def awaits(state: ClientState) -> bool:
+    """True when the oldest command is to send a message outside of transactions, and to ask for a receipt."""
+    if not state.told:
+        return False
+    _, op, given = state.told[0]
+    return op == "send" and bool(given.get("receipt")) and not given.get("transaction")
+
+
 def _is_wanted(state: ClientState, push: Push) -> bool:
     sub = next((each for each in state.subs if each.name == push.sub), None)
     return sub is not None and sub.leaves < 0 and sub.nth not in state.failed

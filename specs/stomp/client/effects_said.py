@@ -8,6 +8,7 @@ from __future__ import annotations
 from specs.events import Noise, Quiet
 from specs.stomp import ids
 from specs.stomp.client.book import BEHIND_EOLS, BEHIND_LENGTH
+from specs.stomp.client.case import awaits
 from specs.stomp.client.machine import EOLS, MACHINE, SPOILS, K
 from specs.stomp.client.marks import beats, marks, wrong
 from specs.stomp.client.state import ClientState, Push
@@ -76,6 +77,8 @@ def _receipted(state: ClientState, name: str) -> ClientState:
     at = next(at for at, (known, _) in enumerate(state.receipts) if known == name)
     nth = state.receipts[at][1]
     bye = state.bye_said or (state.bye == name and state.phase is K.LEAVING)
+    if awaits(state) and state.told[0].nth == nth:
+        state = state._replace(held_ms=max(state.held_ms, state.silent_ms))
     return state._replace(
         receipts=(*state.receipts[:at], *state.receipts[at + 1 :]), answered=state.answered | {nth}, bye_said=bye
     )
@@ -99,14 +102,27 @@ def _sub(state: ClientState, frame: Frame) -> str:
     return ""
 
 
+def _late(state: ClientState, frame: Frame) -> str:
+    """The name of the subscription that has just ended and that a MESSAGE is for, "" for none: until the RECEIPT of its
+    UNSUBSCRIBE is said, what the server had for it may come (E-40)."""
+    number, place = frame.get("subscription"), frame.get("destination")
+    asked = {nth for _, nth in state.receipts if nth >= 0}
+    for sub in reversed(state.subs):
+        named = sub.wire == number and (number is not None or sub.destination == place)
+        if named and sub.ended and sub.leaves in asked:
+            return sub.name
+    return ""
+
+
 def _message(state: ClientState, frame: Frame, before: frozenset[str]) -> ClientState:
     name = _sub(state, frame)
-    if not name:
+    late = "" if name else _late(state, frame)
+    if not (name or late):
         return spoilt(state, "a MESSAGE of no open subscription")
     large = ids.FRAME_09 in marks(frame, state.version)
-    sub = next(each for each in state.subs if each.name == name and each.open)
-    sure = state.phase is K.LIVE and sub.leaves < 0 and not large
-    state = _pushed(state, Push(frame, name, sure, before=before))
+    sub = next((each for each in state.subs if each.name == name and each.open), None)
+    sure = state.phase is K.LIVE and sub is not None and sub.leaves < 0 and not large
+    state = _pushed(state, Push(frame, name or late, sure, before=before))
     return spoilt(state, "a frame beyond what a client has to take")._replace(large=True) if large else state
 
 

@@ -21,7 +21,7 @@ from specs.stomp.client.book import (
     TRAILING,
     UNDEFINED,
 )
-from specs.stomp.client.case import Case, Outcome, Reported
+from specs.stomp.client.case import Case, Outcome, Reported, awaits
 from specs.stomp.client.causes import CHANGED_BODY, EARLY_MS, HUNG_UP, LOST, OPENS, UNCONNECTED, UNRECEIPTED
 from specs.stomp.client.machine import ENDS, REPORTS, K
 from specs.stomp.damage import damage
@@ -313,6 +313,26 @@ def an_error_is_no_receipt(case: Reported) -> str:
     """L250-255: RECEIPT tells that the frame was processed. STOMP 1.2, ERROR: with the receipt-id of a frame it tells
     that this one was not."""
     return f"{case.op} was done although an ERROR came in place of its RECEIPT" if case.outcome is Outcome.DONE else ""
+
+
+HELD_MS = 300
+"""Who was seen to wait for a RECEIPT for so long waits for RECEIPTs."""
+
+
+def _waits(case: Reported) -> bool:
+    """True where a message is reported as sent, or not, sooner than the client was seen to wait for a RECEIPT, and
+    nothing but the end of the connection has come in place of that."""
+    state = case.state
+    plain = state.phase is K.LIVE or (state.dropped and not state.spoilt)
+    return plain and HELD_MS <= state.held_ms > state.mute_ms and awaits(state)
+
+
+@BOOK.form(READS, on=REPORTS, when=(K.LIVE, K.OVER), if_=_waits, steady=True)
+def who_waits_for_receipts_waits_for_each(case: Reported) -> str:
+    """L250-255: RECEIPT tells that the frame was processed, and its receipt-id which (E-41)."""
+    early = case.outcome is Outcome.DONE and case.told.nth not in case.state.answered
+    end = "the connection has ended" if case.phase is K.OVER else "another one was waited for before"
+    return f"{case.op} was done and its RECEIPT had not come: {end}" if early else ""
 
 
 # -- ends --------------------------------------------------------------------------------------------------------------

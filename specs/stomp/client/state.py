@@ -124,7 +124,8 @@ class ClientState(NamedTuple):
     `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has; `silent_ms` is for how long the
     client has been silent for certain, `mute_ms` for how long the tester has at most, and `waited_ms` is the longest of
     its silences; `still_ms` and `rested_ms` are the same of what is certain. `whole_ms`: for how long for certain no
-    whole frame or line end was said. `marks` are requirements that could be the reason if what was said last had gone
+    whole frame or line end was said. `held_ms`: how long it has waited for certain for a RECEIPT that a message
+    asked for. `marks` are requirements that could be the reason if what was said last had gone
     wrong; `large`: something was beyond what a client has to take. `parted`: a frame was said in pieces. `written` are
     the marks of how what is said next is put into octets (written.py). `left`: it was told to leave, or leaves by
     itself. `former` are the destinations of subscriptions on connections that have ended: a client may subscribe to
@@ -161,6 +162,7 @@ class ClientState(NamedTuple):
     still_ms: int = 0
     whole_ms: int = 0
     rested_ms: int = 0
+    held_ms: int = 0
     marks: frozenset[str] = frozenset()
     parted: bool = False
     written: frozenset[str] = frozenset()
