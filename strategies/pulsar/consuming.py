@@ -164,8 +164,9 @@ def spend(d: Desk, op: Op) -> None:
 
 
 def ping(d: Desk, op: Op) -> None:
-    """PING, once or in a row: while nothing goes on, while an application waits for a message that does not come, or
-    while messages wait for it, perhaps a batch that brings more of them than are permitted."""
+    """PING, once or in a row: while nothing goes on, perhaps where topics are looked up as well, while an application
+    waits for a message that does not come, or while messages wait for it, perhaps a batch that brings more of them than
+    are permitted."""
     a, b, c, _, _ = op.args
     if b % 3:
         ear, nth = ear_of(d, op)
@@ -179,7 +180,7 @@ def ping(d: Desk, op: Op) -> None:
             d.receive(ear)
     elif d.pens or d.ears:
         for n in range(1 + a % 3):
-            d.say("PING", "turn" if n == 0 else "now")
+            d.ping((d.at, d.home)[(a // 3 + n) % 2], "turn" if n == 0 else "now")
 
 
 def leave(d: Desk, op: Op) -> None:

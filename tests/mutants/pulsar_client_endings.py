@@ -228,6 +228,15 @@ class AuthorityIsKept(Channel):
         return kind, answer
 
 
+@client("pong-on-the-newest", "KA-01", accept="KA-09", history=True, program=scene("both_brokers_ask"))
+class PongOnTheNewest(Channel):
+    """Answers PING on the connection that it made last, whoever asked."""
+
+    def say(self, name: str, body: Message) -> None:
+        newest = self.caller.channels[-1] if name == "PONG" else self
+        Channel.say(self if newest.hung_up else newest, name, body)
+
+
 @client("zero-is-no-checksum", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
         program=("interpret", (0, 0, 0), *(("spoiled", 0, 0, 2 * n, 0, 0) for n in range(16))))  # fmt: skip
 class ZeroIsNoChecksum(Receiver):
