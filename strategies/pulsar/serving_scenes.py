@@ -189,6 +189,20 @@ def _one_of_two_twice(d: Desk, how: int) -> None:
     d.ack(ear, keys[1 - how // 2 % 2])
 
 
+@_scene
+def _nothing_in_some_of_them(d: Desk, how: int) -> None:
+    """Messages without a payload, compressed or not, before, between and behind others; they have keys all the same."""
+    ear = d.consumer("a", kind=("Exclusive", "Shared")[how % 2])
+    _, _, nth = d.ears[-1]
+    kinds = (0, 1 + how // 2 % 2, 2 - how // 2 % 2)
+    for n in range(5):
+        empty = b"" if (n + how // 4) % 2 else None
+        key = ("k", None)[(n + how // 8) % 2]
+        d.push(nth, empty, compression=kinds[(n + how // 16) % 3], key=key, when="now" if n else "turn")
+    keys = [d.receive(ear) for _ in range(5)]
+    d.ack(ear, *(keys if how // 64 % 2 else keys[::-1]))
+
+
 # -- ids that are free again -------------------------------------------------------------------------------------------
 
 

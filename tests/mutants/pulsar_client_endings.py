@@ -13,7 +13,7 @@ from impls.references.pulsar.receiving import Discard, Id, Incoming, Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
 from impls.references.pulsar.wire import Message
 from strategies.pulsar import serving_scenes
-from tests.mutants.faults import without
+from tests.mutants.faults import on, without
 from tests.mutants.pulsar_client_parts import client
 
 LOST_AGAIN = ("interpret", (2, 2, 0), ("drop", 0, 7, 0, 0, 0))
@@ -235,6 +235,15 @@ class PongOnTheNewest(Channel):
     def say(self, name: str, body: Message) -> None:
         newest = self.caller.channels[-1] if name == "PONG" else self
         Channel.say(self if newest.hung_up else newest, name, body)
+
+
+client("empty-is-no-compressed-payload", "ACK-13", accept="FLOW-08 FRM-15 CMP-01 CMP-02 CMP-03", history=True,
+       program=scene("nothing_in_some_of_them", 2))(
+    "Refuses a message that is compressed and has no payload.",
+    on(Receiver, "unpacked").raises(
+        lambda messages: Discard("UncompressedSizeCorruption", messages), when=lambda kind, size: kind and not size
+    ),
+)  # fmt: skip
 
 
 @client("zero-is-no-checksum", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
