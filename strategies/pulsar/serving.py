@@ -17,7 +17,7 @@ from strategies.pulsar.serving_places import elsewhere, partitioned, redirect
 from strategies.pulsar.wanting import again
 from strategies.pulsar.writer import PROPERTIES
 
-LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
+LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40, 0)
 
 
 def conversations(*kinds: str, most: int = 6, evenly: bool = False) -> SearchStrategy[Program]:

@@ -30,7 +30,8 @@ def scene(row: Scene) -> Scene:
 
 @scene
 def _lost_twice(d: Desk, how: int) -> None:
-    """What was sent again is under way when the next connection is lost, too."""
+    """What was sent again is under way when the next connection is lost, too, perhaps with something new behind it,
+    perhaps for a third time."""
     pen = d.producer("a")
     if how % 2:
         d.send(pen)
@@ -38,10 +39,15 @@ def _lost_twice(d: Desk, how: int) -> None:
     count = 1 + how // 2 % 3
     for n in range(count):
         d.send(pen, op="send_async", when="now" if n else "turn")
-    for _ in range(2):
+    for n in range(2 + (how // 8 % 4 == 3)):
+        if n == 1 and how // 32 % 2:
+            d.send(pen, op="send_async")
+            count += 1
         d.wait()
         d.drop()
     d.awaited(count)
+    d.send(pen)
+    d.receipt()
 
 
 @scene
