@@ -53,7 +53,7 @@ def receive(d: Desk, op: Op) -> None:
     ear, nth = ear_of(d, op)
     messages = 0 if f % 4 == 3 else (0, 0, 1, 3)[b % 4]
     unseen = b"" if e % 3 else b"\xf2\x0f\x03abc"
-    empty = b"" if b % 4 == 1 and c % 4 < 2 else None
+    empty = b"" if b % 4 == 1 and (c % 4 < 2 or f // 4 % 2 == 0) else None
     run = RUNS[f // 8 % 2] if c % 4 > 1 and f // 4 % 2 else b""
     d.push(nth, empty, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
            key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen,
@@ -164,8 +164,9 @@ def spend(d: Desk, op: Op) -> None:
 
 
 def ping(d: Desk, op: Op) -> None:
-    """PING, once or in a row: while nothing goes on, while an application waits for a message that does not come, or
-    while messages wait for it, perhaps a batch that brings more of them than are permitted."""
+    """PING, once or in a row: while nothing goes on, perhaps where topics are looked up as well, while an application
+    waits for a message that does not come, or while messages wait for it, perhaps a batch that brings more of them than
+    are permitted."""
     a, b, c, _, _ = op.args
     if b % 3:
         ear, nth = ear_of(d, op)
@@ -179,7 +180,7 @@ def ping(d: Desk, op: Op) -> None:
             d.receive(ear)
     elif d.pens or d.ears:
         for n in range(1 + a % 3):
-            d.say("PING", "turn" if n == 0 else "now")
+            d.ping((d.at, d.home)[(a // 3 + n) % 2], "turn" if n == 0 else "now")
 
 
 def leave(d: Desk, op: Op) -> None:

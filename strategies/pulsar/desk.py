@@ -190,6 +190,13 @@ class Desk:
                 message_id=self.id(),
             )
 
+    def awaited(self, count: int) -> None:
+        """The last sends have their receipts, which their application waits for."""
+        self.wait()
+        self.receipt(count)
+        for n in range(self.sends - count, self.sends):
+            self.do("await", {"handle": Ref("handle", f"s{n + 1}")})
+
     def consumer(
         self,
         topic: str,
@@ -337,9 +344,10 @@ class Desk:
         self.created(**fields)
         self.success()
 
-    def ping(self) -> None:
-        """PING, whatever the client is waiting for."""
-        self.steps.append(Say(self.at, Draft("PING", Ref("connected", self.at))))
+    def ping(self, conn: int | None = None, when: str = "turn") -> None:
+        """PING, whatever the client is waiting for, on the connection that is used if no other one is given."""
+        conn = self.at if conn is None else conn
+        self.steps.append(Say(conn, Draft("PING", Ref("connected", conn)), when=when))
 
     def leave(self) -> None:
         """The application ends its client, which may close first what is open."""

@@ -6,23 +6,21 @@ Source: 001_c0ea8805bb7ed422.txt, "Producer", "Consumer", "Batch messages", "Ack
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Control, Plan, Ref
+from specs.plan import Plan, Ref
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.desk import Desk
+from strategies.pulsar.serving_connections import READY_MS, ROWS, Scene
 
 HEAD = 5
 ROW, HOW = 2, 3
 """The head numbers that say which scene it is, and in which of its ways it is played."""
-READY_MS = 50
-"""How long a producer is not ready."""
-Scene = Callable[[Desk, int], None]
 _ROWS: list[Scene] = []
 
 
@@ -42,14 +40,6 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 def _scene(row: Scene) -> Scene:
     _ROWS.append(row)
     return row
-
-
-def _awaited(d: Desk, count: int) -> None:
-    """The last sends have their receipts, which their application waits for."""
-    d.wait()
-    d.receipt(count)
-    for n in range(d.sends - count, d.sends):
-        d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
 
 
 def _close(d: Desk, what: str, key: str) -> None:
@@ -199,6 +189,20 @@ def _one_of_two_twice(d: Desk, how: int) -> None:
     d.ack(ear, keys[1 - how // 2 % 2])
 
 
+@_scene
+def _nothing_in_some_of_them(d: Desk, how: int) -> None:
+    """Messages without a payload, compressed or not, before, between and behind others; they have keys all the same."""
+    ear = d.consumer("a", kind=("Exclusive", "Shared")[how % 2])
+    _, _, nth = d.ears[-1]
+    kinds = (0, 1 + how // 2 % 2, 2 - how // 2 % 2)
+    for n in range(5):
+        empty = b"" if (n + how // 4) % 2 else None
+        key = ("k", None)[(n + how // 8) % 2]
+        d.push(nth, empty, compression=kinds[(n + how // 16) % 3], key=key, when="now" if n else "turn")
+    keys = [d.receive(ear) for _ in range(5)]
+    d.ack(ear, *(keys if how // 64 % 2 else keys[::-1]))
+
+
 # -- ids that are free again -------------------------------------------------------------------------------------------
 
 
@@ -285,7 +289,7 @@ def _not_ready_when_it_comes_back(d: Desk, how: int) -> None:
     d.send(pen, op="send_async", when="now")
     d.wait(READY_MS)
     d.created()
-    _awaited(d, 1)
+    d.awaited(1)
 
 
 @_scene
@@ -334,68 +338,9 @@ def _a_key_while_its_producer_is_made_again(d: Desk, how: int) -> None:
     d.send(pen, key=key, op="send_async", when="now")
     d.lookup()
     d.created()
-    _awaited(d, 1)
+    d.awaited(1)
 
 
-# -- the next connection -----------------------------------------------------------------------------------------------
-
-
-@_scene
-def _lost_twice(d: Desk, how: int) -> None:
-    """What was sent again is under way when the next connection is lost, too."""
-    pen = d.producer("a")
-    if how % 2:
-        d.send(pen)
-        d.receipt()
-    count = 1 + how // 2 % 3
-    for n in range(count):
-        d.send(pen, op="send_async", when="now" if n else "turn")
-    for _ in range(2):
-        d.wait()
-        d.drop()
-    _awaited(d, count)
-
-
-@_scene
-def _not_ready_on_the_next_connection(d: Desk, how: int) -> None:
-    """What has to be sent again waits until the producer is."""
-    if d.config.profile != "modern":
-        _lost_twice(d, how)
-        return
-    pen = d.producer("a")
-    count = 1 + how % 2
-    for n in range(count):
-        d.send(pen, op="send_async", when="now" if n else "turn")
-    d.wait()
-    d.steps.append(Control(d.at, "drop", None))
-    d.at = d.home = d.next()
-    d.welcome()
-    d.metadata(Ref("count", d.home))
-    d.lookup(2)
-    d.metadata(Ref("count", d.home))
-    d.lookup()
-    d.created(producer_ready=False)
-    d.wait(READY_MS)
-    d.created()
-    _awaited(d, count)
-
-
-@_scene
-def _two_producers_are_lost(d: Desk, how: int) -> None:
-    """Each has something under way, and each goes on with its own numbers."""
-    pair = [d.producer("a"), d.producer("b")]
-    for pen in pair[: how % 3]:
-        d.send(pen)
-        d.receipt()
-    for n in range(4):
-        d.send(pair[n % 2], op="send_async", when="now" if n else "turn")
-    d.wait()
-    d.drop()
-    _awaited(d, 4)
-    for pen in pair:
-        d.send(pen)
-        d.receipt()
-
-
+_ROWS.extend(ROWS)
 ROW_OF: Mapping[str, int] = {row.__name__.strip("_"): number for number, row in enumerate(_ROWS)}
 """The scenes by their names, and the number that chooses each."""

@@ -9,11 +9,12 @@ from impls.references.pulsar.channel import Channel
 from impls.references.pulsar.checksum import crc32c
 from impls.references.pulsar.client import Caller
 from impls.references.pulsar.framing import BROKER_METADATA, part
+from impls.references.pulsar.promises import Failed
 from impls.references.pulsar.receiving import Discard, Id, Incoming, Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
 from impls.references.pulsar.wire import Message
 from strategies.pulsar import serving_scenes
-from tests.mutants.faults import without
+from tests.mutants.faults import on, without
 from tests.mutants.pulsar_client_parts import client
 
 LOST_AGAIN = ("interpret", (2, 2, 0), ("drop", 0, 7, 0, 0, 0))
@@ -226,6 +227,50 @@ class AuthorityIsKept(Channel):
         if answer.get("response") == 0 and answer.get("authoritative"):
             vars(self.caller)["authority"] = True
         return kind, answer
+
+
+@client("fails-at-the-second-loss", "SEND-14", accept="SEND-03", history=True, program=scene("lost_twice"))
+class FailsAtTheSecondLoss(Sender):
+    """What was sent twice when the connection is lost again is not sent any more, and whoever waits for it is told."""
+
+    def write(self, outgoing: Outgoing) -> None:
+        times: dict[int, int] = vars(self).setdefault("times", {})
+        times[outgoing.sequence] = times.get(outgoing.sequence, 0) + 1
+        super().write(outgoing)
+
+    def opened(self, channel: Channel, answer: Message) -> None:
+        times: dict[int, int] = vars(self).setdefault("times", {})
+        for outgoing in [each for each in self.unconfirmed if times.get(each.sequence, 0) > 1]:
+            self.unconfirmed.remove(outgoing)
+            for promise in outgoing.promises:
+                promise.fail(Failed("sent too often"))
+        super().opened(channel, answer)
+
+
+client("zero-is-no-sequence-id", "PROD-12", accept="SEND-02 SEND-03", program=scene("numbers_that_begin_behind_zero"))(
+    "Takes a last sequence id of 0 for none.",
+    on(Sender, "opened").takes(
+        answer=lambda answer: answer if answer.get("last_sequence_id") else without(answer, "last_sequence_id")
+    ),
+)
+
+
+@client("pong-on-the-newest", "KA-01", accept="KA-09", history=True, program=scene("both_brokers_ask"))
+class PongOnTheNewest(Channel):
+    """Answers PING on the connection that it made last, whoever asked."""
+
+    def say(self, name: str, body: Message) -> None:
+        newest = self.caller.channels[-1] if name == "PONG" else self
+        Channel.say(self if newest.hung_up else newest, name, body)
+
+
+client("empty-is-no-compressed-payload", "ACK-13", accept="FLOW-08 FRM-15 CMP-01 CMP-02 CMP-03", history=True,
+       program=scene("nothing_in_some_of_them", 2))(
+    "Refuses a message that is compressed and has no payload.",
+    on(Receiver, "unpacked").raises(
+        lambda messages: Discard("UncompressedSizeCorruption", messages), when=lambda kind, size: kind and not size
+    ),
+)  # fmt: skip
 
 
 @client("zero-is-no-checksum", "CHK-06", accept="CHK-07 INV-CLIENT-01 INV-CLIENT-04 MSG-04 FRM-04", history=True,
