@@ -363,3 +363,22 @@ def test_an_emit_may_be_that_of_any_callback_that_was_told_it_in_the_same_words(
     for n in acked:
         talk += [emit, ("host", [7]), ("child", settles(n))]
     assert blamed(judged("bolt", *child("bolt", *talk), Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 0))) == rule
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "rule"),
+    [
+        ([("child", settles("1", "fail"))], [], {"INV-CHILD-08": "MUST"}),
+        ([("child", settles("1", "fail"))], [("child", settles("2"))], {}),
+        ([("child", settles("1"))], [("child", settles("2"))], {}),
+        ([], [("child", settles("1"))], {}),  # it has passed the odd list over, and given the next one to its emit
+        ([], [], {}),
+    ],
+)
+def test_behind_an_odd_list_the_next_one_is_that_of_the_next_emit_once_the_one_before_is_over(before, behind, rule):
+    told = ["wireproof", [{"op": "emit", "tuple": ["x"]}, {"op": "ack"}]]
+    emit = ("child", {"command": "emit", "tuple": ["x"]})
+    beat = ("host", {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []})
+    talk = [("host", given(id="1", tuple=told)), emit, ("host", ["7"]), *before, beat, ("child", SYNC)]
+    talk += [("host", given(id="2", tuple=told)), emit, ("host", [7]), *behind]
+    assert blamed(judged("bolt", *child("bolt", *talk), SILENCE)) == rule

@@ -237,7 +237,7 @@ def _seen_of_child(config: Config, conv: Conv, event: Fact) -> Outcome:
     if name == "exit":
         return _exits(config, conv, value)
     if name == "stderr":
-        return Allow(conv._replace(words=True))
+        return Allow(conv._replace(words=True, unshown=False))
     return Allow(conv._replace(partial=True) if name == "octets" else conv)
 
 

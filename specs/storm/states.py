@@ -294,11 +294,11 @@ class HostConv(NamedTuple):
     `failing`: it must give up, because of this; `maybe`: it may; `big`: it may, since a message was long; `failed`: it
     has. `odd`: the task of an emit that is none. `skipped`: what else was done beside the messages, or in their place.
     `stopped`: the child stands still, and what is sent to it is not seen, of which `unread` octets were asked for
-    since; `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended, `closing`: its caller is
-    done with it, `gone`: the child's process is seen to have ended. `waited`: the process id has come, and nothing was
-    sent since; `answered`: a sync has, likewise. `active`: a spout was activated. `unneeded`: an emit said that it
-    needs no task ids; `last`: the last command of the child. `muted`: its STDIN was ended; `partial`: octets came that
-    are no whole message.
+    since; `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended, `parting`: with words
+    that must still be carried out; `closing`: its caller is done with it, `gone`: the child's process is seen to have
+    ended. `waited`: the process id has come, and nothing was sent since; `answered`: a sync has, likewise. `active`: a
+    spout was activated. `unneeded`: an emit said that it needs no task ids; `last`: the last command of the child.
+    `muted`: its STDIN was ended; `partial`: octets came that are no whole message.
     """
 
     phase: Phase = NEW["bolt"]
@@ -339,6 +339,7 @@ class HostConv(NamedTuple):
     unread: int = 0
     deaf: bool = False
     left: bool = False
+    parting: bool = False
     closing: bool = False
     gone: bool = False
     muted: bool = False

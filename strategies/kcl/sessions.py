@@ -27,6 +27,7 @@ EVEN: Mapping[str, int] = {
     "request": 2,
     "rest": 2,
     "many": 1,
+    "raises": 1,
 }
 ROWS = (12, 18, 34, 66, 104)
 """How many small batches there are in a row."""
@@ -75,6 +76,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
             w.wait(0 if op.args[0] % 4 else (2, LONG_MS)[op.args[1] % 16 == 15])
         elif op.kind == "many":
             _many(w, op)
+        elif op.kind == "raises":
+            _raises(w, op)
         else:
             _batch(w, op, now)
 
@@ -163,6 +166,24 @@ def _many(w: Writer, op: Op) -> None:
             w.answers()
 
 
+def _raises(w: Writer, op: Op) -> None:
+    """Batches in which user code raises, one after the other, or with others between them."""
+    size, data, key, how, more = op.args
+    for n in range(2 + size % 3):
+        told: list[Mapping[str, Any]] = []
+        errors: list[str | None] = []
+        if (data >> n) % 4 == 3:
+            told.append({"op": "print", "text": texts.PRINTS[(key + n) % len(texts.PRINTS)]})
+        if (how >> n) % 4 == 3:
+            told.append({"op": "checkpoint", "at": _at(w, more + n)})
+            errors.append(texts.ERRORS[(key + n) % len(texts.ERRORS)] if data % 2 else None)
+        w.batch([w.script([*told, {"op": "raise"}])])
+        w.answers(errors)
+        if (key >> n) % 4 == 3:
+            w.batch([w.record(texts.data(data + n), texts.key(0))])
+            w.answers()
+
+
 def _at(w: Writer, choice: int) -> str | None:
     """A number that was delivered before this batch was, or no number."""
     if choice % 3 == 0 or not w.numbers:
@@ -184,7 +205,7 @@ def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
 
 RECORDS = _aim({"batch": 24, "empty": 3, "rest": 3, "many": 1})
 CHECKPOINTS = _aim({"checkpoint": 18, "batch": 3, "empty": 3, "mixed": 3, "many": 1})
-OUTPUT = _aim({"print": 6, "mixed": 3})
+OUTPUT = _aim({"print": 6, "mixed": 3, "raises": 1})
 SLOW = Aim(programs({"slow": 1}, head=HEAD, most=1), partial(interpret, ways=0))
 FRAMING = _aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
 ENDINGS = _aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)

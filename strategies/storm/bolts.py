@@ -26,6 +26,7 @@ EVEN: Mapping[str, int] = {
     "withhold": 4,
     "burst": 2,
     "near": 1,
+    "alike": 1,
     "settle": 3,
     "rest": 1,
     "many": 1,
@@ -146,13 +147,10 @@ def _op(session: Session, op: Op) -> None:
         for n in range(1 + (a % 4 if b % 2 else 0)):
             w.heartbeat(c + n)
     elif op.kind == "near":
-        near = texts.NEAR[a % len(texts.NEAR)]
-        if w.config.has("x-tick") and d % 2:
-            w.tuple([60], near=("__tick", -1), comp="__system")
-        else:
-            declared = near[0] in texts.STREAMS  # and so is how many values a tuple of it has
-            w.tuple([texts.value(c), b] if declared else [] if b % 2 else [texts.value(c)], near=near)
+        _near(w, a, b, c, tick=bool(d % 2))
         w.lists(a)
+    elif op.kind == "alike":
+        _alike(w, op)
     elif op.kind == "rest":
         w.wait(0 if a % 4 else 2)
     elif op.kind == "settle":
@@ -188,6 +186,30 @@ def _coming(w: Writer) -> str:
     return texts.tuple_id(w.ids, w.first)
 
 
+def _near(w: Writer, which: int, b: int, value: int, *, tick: bool) -> None:
+    """A tuple that is nearly a heartbeat, or a tick."""
+    if tick and w.config.has("x-tick"):
+        w.tuple([60], near=("__tick", -1), comp="__system")
+        return
+    near = texts.NEAR[which % len(texts.NEAR)]
+    declared = near[0] in texts.STREAMS  # and so is how many values a tuple of it has
+    w.tuple([texts.value(value), b] if declared else [] if b % 2 else [texts.value(value)], near=near)
+
+
+def _alike(w: Writer, op: Op) -> None:
+    """Values in a row that some languages take for one value: user code emits them in one tuple or in one each, or is
+    sent them."""
+    rows, how = texts.lookalikes(*op.args), op.args[4] // 4
+    if how % 4 == 3:
+        for values in rows:
+            w.tuple(values)
+        return
+    emits = [{"op": "emit", "tuple": values} for values in rows]
+    for told in [emits] if how % 2 == 0 else [[step] for step in emits]:
+        w.script([*told, {"op": "ack"}])
+        w.lists(op.args[0])
+
+
 def _burst(session: Session, op: Op) -> None:
     """Several tuples and heartbeats at once."""
     w = session.w
@@ -213,7 +235,8 @@ def _burst(session: Session, op: Op) -> None:
 
 
 def _withhold(session: Session, op: Op) -> None:
-    """An emit whose task ids come later than other things, now and then tuples that emit as well."""
+    """An emit whose task ids come later than other things, now and then what is nearly a heartbeat, or tuples that emit
+    as well."""
     w = session.w
     a, b, c, d, e = op.args
     emitting = a // 4 % 4 == 3
@@ -221,6 +244,8 @@ def _withhold(session: Session, op: Op) -> None:
     for n in range(MANY[0] if d % 16 == 15 else d % 4):
         if (b >> n % 8) % 2:
             w.heartbeat(n)
+        elif (c >> n % 8) % 4 == 3:
+            _near(w, c + n, e, c, tick=(d + n) % 2 == 0)
         elif emitting:
             w.script([session.emit(c + n, texts.nth(d, n), texts.nth(e, n)), {"op": "ack"}], origin=n)
         else:
@@ -276,7 +301,7 @@ def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-EMITS = _aim({"script": 12, "settle": 3, "many": 1, "raise": 1})
+EMITS = _aim({"script": 12, "alike": 2, "settle": 3, "many": 1, "raise": 1})
 LISTS = _aim({"withhold": 8, "heartbeat": 1, "burst": 1, "script": 1, "raise": 1})
 SETTLING = _aim({"script": 4, "settle": 5, "burst": 1, "tuple": 1, "many": 1})
 HEARTBEATS = _aim({"heartbeat": 10, "near": 4, "tuple": 2, "withhold": 2, "burst": 4, "many": 1}, most=8)

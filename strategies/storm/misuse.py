@@ -146,7 +146,7 @@ def _unasked(w: Writer, how: int) -> None:
     _go_on(w)
 
 
-@misuse("INV-CHILD-08")
+@misuse("INV-CHILD-08", weight=3)
 def _no_numbers(w: Writer, how: int) -> None:
     step = {"op": "emit", "tuple": ["asks"]}
     w.setup({"wireproof.script": [[step]]})
@@ -159,7 +159,22 @@ def _no_numbers(w: Writer, how: int) -> None:
     w.wait()
     if w.config.child == "bolt":
         w.heartbeat()
+        _emits_behind(w, how // len(ids))
     w.eof()
+
+
+def _emits_behind(w: Writer, how: int) -> None:
+    """Tuples behind an odd list, one of which emits and waits for a list of its own."""
+    w.wait()
+    if how % 4 == 1:
+        w.tuple(["between"])
+    if how % 4:
+        w.script([{"op": "emit", "tuple": ["behind"]}, {"op": "ack"}])
+        w.lists(how // 4)
+        w.wait()
+    if how % 4 == 3:
+        w.tuple(["last"])
+        w.wait()
 
 
 @misuse("INV-CHILD-10")

@@ -19,7 +19,7 @@ from strategies.storm import texts
 from strategies.storm.writer import ANYHOW, JOIN, Ways, Writer
 
 HEAD = 5
-EVEN: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "idle": 1, "rest": 1, "turn": 1, "many": 1}
+EVEN: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "idle": 1, "rest": 1, "turn": 1, "many": 1, "alike": 1}
 MOST = 10
 MANY = (20, 40, 70)
 """So many that what is counted, or held in a place of its own size, comes to its end."""
@@ -198,6 +198,10 @@ def _commands(scripts: Scripts, ops: Sequence[Op], lively: bool) -> tuple[list[l
         if op.kind in ("next", "idle"):
             told.append(scripts.next(op) if op.kind == "next" else [])
             commands.append((serial, op, "next", {}))
+        elif op.kind == "alike":
+            for steps in _alike(op):
+                told.append(steps)
+                commands.append((serial, op._replace(args=(op.args[0], 0, 0, 0, 0)), "next", {}))
         elif op.kind == "many":
             place = len(scripts.known)
             for n, steps in enumerate(scripts.many(op)):
@@ -220,6 +224,12 @@ def _commands(scripts: Scripts, ops: Sequence[Op], lively: bool) -> tuple[list[l
         else:
             commands.append((serial, op, "", {}))
     return told, commands
+
+
+def _alike(op: Op) -> list[list[Mapping[str, Any]]]:
+    """The steps of one next, or of several: user code emits values in a row that some languages take for one."""
+    emits: list[Mapping[str, Any]] = [{"op": "emit", "tuple": values} for values in texts.lookalikes(*op.args)]
+    return [emits] if op.args[4] // 4 % 2 == 0 else [[step] for step in emits]
 
 
 def _waits_out(op: Op) -> bool:
@@ -261,7 +271,7 @@ def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-EMITS = _aim({"next": 16, "idle": 2, "many": 1})
+EMITS = _aim({"next": 16, "alike": 2, "idle": 2, "many": 1})
 SETTLING = _aim({"next": 8, "ack": 8, "fail": 8, "many": 1})
 COMMANDS = _aim({"next": 6, "idle": 6, "ack": 2, "fail": 2, "rest": 6, "turn": 6, "many": 1})
 FRAMING = _aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW | JOIN)

@@ -128,6 +128,7 @@ VALUES: tuple[Any, ...] = (
     [[]],
     [None, [True, {"a": []}]],
     {"a": {"b": [1, 2.5, "c"]}, "of": {"0": "first", "1": "second"}},  # which some languages take for a list
+    {"sum": 0.30000000000000004, "of": [0.1, {"part": 3.3000000000000003}, 1234567.8901234567]},
     {"": None, "key\n": "\U0001f600"},
     {"command": "emit", "id": 1, "task": 3},
     {"id": "1", "of": [[[[[[[[[[{"deep": "er"}]]]]]]]]]]},
@@ -135,6 +136,15 @@ VALUES: tuple[Any, ...] = (
     "1",
     *TEXTS,
 )
+LOOKALIKES: tuple[tuple[Any, ...], ...] = (
+    (1, True, "1", 1.0, [1]),
+    (None, "", False, 0, [], {}),
+    ("10", "1e1", "010", 10, "10.0"),
+    ("word", "Word", "word ", ["word"]),
+    ([1], {"0": 1}, [True], {"0": True}, ["1"]),
+    ([], {}, [None], [[]]),
+)
+"""Values that are not the same, but are for who compares loosely."""
 LOGS = (
     "hello world!",
     "",
@@ -218,6 +228,14 @@ def nth(number: int, n: int) -> int:
 def value(n: int) -> Any:
     """One value."""
     return VALUES[n % len(VALUES)]
+
+
+def lookalikes(which: int, first: int, step: int, more: int, how: int) -> list[list[Any]]:
+    """The values of some tuples in a row: all of them are alike, and hardly any two the same."""
+    family = LOOKALIKES[which % len(LOOKALIKES)]
+    step = 1 + step % (len(family) - 1)
+    found = [family[(first + n * step) % len(family)] for n in range(2 + more % 3)]
+    return [([one], [[one]], [{"of": one}], ["alike", one])[how % 4] for one in found]
 
 
 def logged(tag: str, n: int) -> list[dict[str, str]]:

@@ -12,11 +12,11 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan, Ref
+from specs.plan import Control, Plan, Ref
 from specs.storm.frames import Message, Text
 from specs.storm.states import Config
 from strategies.common import Program, Rows, programs
-from strategies.storm import hosting
+from strategies.storm import hosting, texts
 from strategies.storm.hosting import Writer
 from strategies.storm.writer import PLAIN
 
@@ -282,8 +282,11 @@ def _cut(w: Writer, how: int) -> None:
     w.do("exit", how % 3)
 
 
-@misuse("INV-HOST-22", weight=3)
+@misuse("INV-HOST-22", weight=4)
 def _ends(w: Writer, how: int) -> None:
+    if w.bolt and how % 8 in (3, 5):
+        _parts(w, how // 4)
+        return
     if how % 2:
         _open(w)
     elif how % 4:  # nothing is open
@@ -299,6 +302,23 @@ def _ends(w: Writer, how: int) -> None:
         w.do("exit", (0, 1, 0, 137, 11)[how // 8 % 5])
     if not w.bolt and how % 2 == 0:
         w.call("next")
+    w.wait()
+
+
+def _parts(w: Writer, how: int) -> None:
+    """The child ends right behind its last words. None of them is answered: whoever answers may learn of the end by
+    that."""
+    numbers = [_open(w) for _ in range(1 + how % 3)]
+    w.wait()
+    if how // 2 % 4 == 3 and w.config.has("x-error"):
+        w.say(Message({"command": "error", "msg": f"{w.tag()} nearly the end"}), now=True)
+    for n, number in enumerate(numbers):
+        w.settle(("ack", "fail")[(how >> n) % 2], number, now=True)
+    if how // 8 % 2:
+        w.log(f"{w.tag()} the last words", now=True)
+    if how // 2 % 4 == 1:
+        w.say(_emit(w, task=texts.TASKS[how % 2]), now=True)
+    w.steps.append(Control(0, "exit", (0, 1, 137)[how % 3], "now"))
     w.wait()
 
 

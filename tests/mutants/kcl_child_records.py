@@ -110,6 +110,20 @@ child("silent-raise", "REC-13", told({"op": "raise"}))(
 )
 
 
+class _RaisesInSilence(Child):
+    raised = False
+
+    def complain(self, error: Exception) -> None:
+        if not (isinstance(error, UserError) and self.raised):
+            super().complain(error)
+        self.raised = self.raised or isinstance(error, UserError)
+
+
+child("silent-raise-again", "REC-13", both(told({"op": "raise"}, times=2), batch(b"2")))(
+    "What user code raises shows for the first time only.", has(_RaisesInSilence)
+)
+
+
 # -- status -----------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from impls.references.storm.child import HEARTBEAT, Bolt, Running
@@ -122,6 +123,19 @@ child("bolt-beat-by-task-alone", "HB-05", plain(60, near=("default", -1)), accep
     "A heartbeat is known by its task alone, where the text knows no ticks.",
     on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
 )
+
+
+_tick = plain(60, near=("__tick", -1))
+
+
+@child("bolt-beat-by-task-meanwhile", "EXT-10", _meanwhile(_tick, tuples=0), ext="x-tick", accept="HB-05 BOLT-26")
+class BeatByTaskMeanwhile(Bolt):
+    """While it waits for task ids a heartbeat is known by its task alone."""
+
+    def is_heartbeat(self, message: Mapping[str, Any]) -> bool:
+        return super().is_heartbeat(message) or (bool(self.waiting) and message["task"] == -1)
+
+
 child("bolt-beat-comp", "HB-03", lambda w: w.heartbeat(1), accept="HB-06 HB-04 INV-CHILD-02")(
     "A heartbeat has a component.",
     on(Bolt, "is_heartbeat").gives(lambda message, found: found and message.get("comp") is not None),

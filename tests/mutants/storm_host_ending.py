@@ -91,4 +91,28 @@ host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-t
 host("host-unnoticed", "END-04", row("INV-HOST-22", 1), accept="INV-HOST-22")(
     "That the child ends is not noticed.", on(BoltHost, "gone").skips()
 )
+
+
+@host("host-loses-last-words", "BOLT-20", row("INV-HOST-22", 3))
+class LosesLastWords(BoltHost):
+    """What the child says is worked on a little later, and not at all if the child has ended by then."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.unread: list[bytes] = []
+
+    def receive(self, data: bytes) -> None:
+        self.unread.append(data)
+
+    def advance(self, ms: float) -> None:
+        unread, self.unread = self.unread, []
+        for data in unread:
+            super().receive(data)
+        super().advance(ms)
+
+    def left(self) -> None:
+        self.unread.clear()
+        super().left()
+
+
 host("host-leaves-child", "END-05", over, smoke=False)("The child is left behind.", on(BoltHost, "end_child").skips())

@@ -125,6 +125,20 @@ class StuckBehindLists(Bolt):
             super().lines_read(lines)
 
 
+@child("bolt-odd-list-keeps-its-place", "INV-CHILD-08", misuse("INV-CHILD-08", 12), accept="INV-CHILD-01", bare=True)
+class OddListKeepsItsPlace(Bolt):
+    """An emit fails at task ids that are no numbers, and is given the next list all the same."""
+
+    def ids(self, ids: list[Any]) -> None:
+        one = self.waiting[0] if self.waiting else None
+        if one is None or all(type(item) is int for item in ids):
+            super().ids(ids)
+            return
+        self.waiting[0] = None
+        self.running.remove(one)
+        self.raised(one)
+
+
 child("bolt-waits-with-cr", "INV-CHILD-10", misuse("INV-CHILD-10", 1), level="SHOULD")(
     "A closing line that ends with CR LF is none.",
     on(Bolt, "receive").takes(data=lambda data: data.replace(b"end\r\n", b"end \r\n")),

@@ -67,8 +67,8 @@ class Session:
         notes = self.child.notes[self._noted :]
         self._noted += len(notes)
         found: list[tuple[str, Any]] = [("observed", note) for note in notes]
-        if self.child.err and not self._spoke:
-            self._spoke = 1
+        if len(self.child.err) > self._spoke and (not self._spoke or self.closed):  # the first words, and at the end
+            self._spoke = len(self.child.err)
             found.append(("stderr", bytes(self.child.err[-400:]).decode("utf-8", "backslashreplace")))
         if self.closed and not self._told:
             self._told = True

@@ -341,8 +341,14 @@ def _decodes(m: Case) -> bool:
 
 @form("KCL-REC-13", on="exits", if_=lambda m: m.conv.raised and not m.conv.stuck)
 def a_failure_of_user_code_shows(m: Case) -> str:
-    """Something on STDERR at least shows it (hosts of the project; K-15)."""
-    return "" if m.conv.words else "user code raised, and nothing on STDERR shows it"
+    """Something on STDERR at least shows it, each time (hosts of the project; K-15). What came before an action was
+    sent shows nothing of it."""
+    if not m.conv.words:
+        return "user code raised, and nothing on STDERR shows it"
+    over = not (
+        m.conv.loose or m.conv.steps or m.conv.misuse
+    )  # user code has come so far, and nothing has disturbed it
+    return "user code raised again, and nothing more on STDERR shows it" if m.conv.unshown and over else ""
 
 
 @excuse(on="exits", if_=lambda m: _is_misused(m) and _shows_nothing(m), freedom="K-40")

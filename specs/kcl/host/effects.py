@@ -35,6 +35,7 @@ def called(m: Case) -> Conv:
         steps=told.checkpoints,
         loose=m.config.scripted and told.raises and not told.checkpoints,
         raised=conv.raised or (told.raises and m.config.scripted),
+        unshown=conv.unshown or (told.raises and m.config.scripted and conv.words),
         asked=0,
         refused=None,
         tried=None,

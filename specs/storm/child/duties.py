@@ -99,22 +99,26 @@ def _without(s: Owing) -> Owing:
     return s._replace(conv=s.conv._replace(tasks=tuple(t for t in s.conv.tasks if t is not _first(s))))
 
 
-PASSED_OVER = {misuse: MISUSED[misuse] for misuse in (Misuse.NO_MESSAGE, Misuse.LACKING, Misuse.BLANK)}
+PASSED_OVER = {misuse: MISUSED[misuse] for misuse in (Misuse.NO_MESSAGE, Misuse.LACKING, Misuse.BLANK, Misuse.ODD_LIST)}
 """What a bolt skips or ends at: nothing of it is left once the bolt goes on."""
 
 
 @BOLT.duty(" ".join(PASSED_OVER.values()), met_by="settle, exits")
 def what_comes_behind_invalid_input_is_worked_on(s: Owing) -> Due | str:
-    """A bolt that answers a heartbeat behind it has skipped it, and goes on with what is sent next (S-23)."""
+    """A bolt that answers a heartbeat behind it has skipped it, and goes on with what is sent next (S-23). What comes
+    behind a list with something else than numbers must be read right, once the emit that it was for is over (S-44)."""
     conv = s.conv
     idle = conv.phase is BoltPhase.RUN and conv.goes_on and not conv.blocked and not conv.raising
     if conv.misuse not in PASSED_OVER or not idle or not s.config.scripted:
         return ""
+    listed = conv.misuse is Misuse.ODD_LIST
+    if listed and not set(conv.open) <= set(conv.behind):
+        return ""  # the emit that it was for may wait for another list
     lost = next((task.id for task in conv.tasks if task.id in conv.behind and _wants_settling(conv, task)), None)
     if lost is None:
         return ""
     return Due(f"it goes on after {conv.misuse.value}, and does nothing for the tuple {shown(lost)} behind it",
-               kind=conv.misuse.name, requirement=PASSED_OVER[conv.misuse], level="SHOULD",
+               kind=conv.misuse.name, requirement=PASSED_OVER[conv.misuse], level=None if listed else "SHOULD",
                forgive=_without_behind)  # fmt: skip
 
 

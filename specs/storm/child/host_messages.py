@@ -128,6 +128,8 @@ def _ids(config: Config, conv: Conv, value: list[Any]) -> Sent:
     if not conv.owing:
         return _misused(conv, Misuse.SURPLUS_LIST, "task ids that no emit asked for", surplus=(*conv.surplus, value))
     known = config.scripted and config.noted and conv.misuse is None
+    if conv.misuse is Misuse.ODD_LIST and not set(conv.open) <= set(conv.behind):
+        conv = conv._replace(behind=())  # whoever has skipped the odd list may give this one to its emit
     return Sent(conv._replace(owing=conv.owing - 1, lists=(*conv.lists, value) if known else conv.lists, listed=True))
 
 

@@ -230,8 +230,17 @@ def does(config: Config, conv: HostConv, name: str, value: Any) -> Heard:
 def _ends(config: Config, conv: HostConv) -> HostConv:
     """The child ends. It need be noticed where something is to come from it."""
     after = conv._replace(left=True, skipped=(*conv.skipped, Row.CUT if conv.partial else Row.ENDED))
+    if config.child == "bolt" and _is_heard_out(conv):
+        after = after._replace(parting=True)
     noticed = config.child == "bolt" or conv.command is not None or bool(conv.waiting) or not conv.pid
     return after._replace(failing=conv.failing or (Row.LEFT if noticed else None))
+
+
+def _is_heard_out(conv: HostConv) -> bool:
+    """True where a child has said all that it wanted to say: a host that reads to the end of it has it all. Not where
+    something is on its way to the child, since a host may learn of the end while it writes."""
+    odd = conv.failing or conv.maybe or conv.big or conv.partial or conv.stopped or conv.deaf
+    return conv.pid and not (odd or conv.lists or conv.waiting or conv.closing)
 
 
 def _calls(conv: HostConv, value: Mapping[str, Any]) -> Heard:

@@ -159,6 +159,21 @@ def an_error_of_a_child_is_reported(s: Owing) -> str:
     return f"the error {s.conv.errors[0]!r:.80} was not reported" if _tells(s) and s.conv.errors else ""
 
 
+@BOLT_HOST.duty(f"{EFFECTS[0]} {ids.BOLT_LOGS}", met_by="")
+def what_a_bolt_says_right_before_its_end_has_its_effect(s: Owing) -> Due | str:
+    """Acks, fails, emits and logs (Bolts; S-45). The end may overtake them once in a while."""
+    conv = s.conv
+    if not conv.parting or conv.closing or not (conv.effects or conv.logs):
+        return ""
+    if conv.effects:
+        due = conv.effects[0]
+        what = f"{due.kind} {shown(due.id.name if due.kind in ('ack', 'fail') else due.values)} had no effect"
+        requirement = named(due, bolt=True)
+    else:
+        what, requirement = f"the log {shown(conv.logs[0][0])} did not reach the host's log", ids.BOLT_LOGS
+    return Due(f"{what}: the bolt ended right behind it", kind="parting", requirement=requirement, steady=True)
+
+
 @BOLT_HOST.duty("STORM-BOLT-01", met_by="tuple")
 def tuples_are_sent_as_soon_as_there_are_any(s: Owing) -> str:
     """Without waiting for acks (Bolts)."""

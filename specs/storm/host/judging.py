@@ -14,7 +14,7 @@ from specs.storm import forms_octets  # noqa: F401 - it fills the books
 from specs.storm.frames import Message, Text
 from specs.storm.host import duties, effects, forms, forms_beside, forms_setup  # noqa: F401 - they fill the books
 from specs.storm.host.book import BOOKS
-from specs.storm.host.case import Case, still
+from specs.storm.host.case import Case, Shown, still
 from specs.storm.machine import DEAFS, NEW, OVERS
 from specs.storm.states import GRACE_MS, NOTICE_MS, Config, HostConv, Owing, Row
 from specs.storm.values import is_heartbeat
@@ -111,8 +111,10 @@ def _told(config: Config, conv: HostConv, name: str, value: Mapping[str, Any]) -
     book = BOOKS[config.host]
     if name == "answer":
         return _answers(config, conv, value)
-    if name in ("emit", "ack", "fail") and not conv.failed:
-        return _beside(book, Case(config, conv, name, value))
+    if name in ("emit", "ack", "fail"):
+        case = Case(config, conv, name, value)
+        late = conv.failed and not (conv.parting and case.shown[0] is Shown.SAID)
+        return Allow(conv) if late else _beside(book, case)
     if name == "log":
         case = Case(config, conv, "logged", value)
         return _beside(book, case) if forms_beside.log_at(case) >= 0 else Allow(conv)
