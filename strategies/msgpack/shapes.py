@@ -53,10 +53,11 @@ def _map(key: str, kind: Kind) -> Kind:
 
 
 INT, STRING, INNER = Kind("int"), Kind("string"), Kind("N")
+WIDE, WIDE_UNSIGNED = Kind("long"), Kind("ulong")
 PLAIN: Sequence[Kind] = (
     *(Kind(name) for name in ("int", "string", "int", "bool", *INTEGERS, "double", "float", "raw")),
     _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
-    _map("short", INT), _map("raw", INT),
+    _map("short", INT), _map("raw", INT), _list(WIDE), _list(WIDE_UNSIGNED), _map("string", WIDE),
 )  # fmt: skip
 NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
