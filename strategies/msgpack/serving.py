@@ -16,7 +16,7 @@ from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import notification, request
 from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.idl.wire import LAYOUTS
-from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, LITERALS, NULLABLE, ORDER, VERSIONS, Config
 from specs.plan import Control, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
@@ -57,7 +57,7 @@ def shapes_for(config: Config, dice: Dice) -> Shapes:
     base = LAYOUTS.get(config.layout, 1)
     extensions = config.extensions
     return Shapes(dice, base=base, defaults="def" in extensions, nullable=NULLABLE in config.taken,
-                  aliases="td" in extensions, small=bool(config.size))  # fmt: skip
+                  aliases="td" in extensions, small=bool(config.size), literals=LITERALS in config.taken)  # fmt: skip
 
 
 def thrown(name: str) -> dict[str, Any]:
