@@ -29,7 +29,7 @@ PROFILES = {"codec": "core+def", "idl": "core+def+td+ts+meta+if+nosc", "idl-serv
             "idl-client": "core+def+td+ts+meta+if+nosc"}  # fmt: skip
 MISSED = {
     "MP-FMT-02", "MPRPC-RESP-03b", "MPIDL-EXW-02", "MPIDL-TYPE-07", "MPIDL-EXC-06", "MPIDL-IF-04", "MPIDL-INV-26",
-    "MPIDL-LEX-06", "MPIDL-FALL-04",
+    "MPIDL-LEX-06", "MPIDL-FALL-04", "MPRPC-CLI-03",
 }  # fmt: skip
 """Recommendations that a switch makes a reference miss."""
 ASSUMED = {"MPIDL-INV-31"}

@@ -233,3 +233,16 @@ def test_what_was_open_when_a_connection_ended_is_judged_though_the_client_opens
     assert calling(drop, again, END) == ("MPRPC-CLI-04 SHOULD",)
     assert calling(drop, again, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-04 MUST",)
     assert calling(drop, again, answered(error="gone"), END) == ()
+
+
+@pytest.mark.parametrize(("reported", "blamed"), [
+    ({"result_hex": b"\xa3new".hex()}, ()), ({"error_hex": "a26e6f"}, ("MPRPC-CLI-01 MUST",)),
+])  # fmt: skip
+def test_another_connection_begins_from_nothing(reported, blamed):
+    """Ids of the one before mean nothing on it, nor do the calls that it ended."""
+    drop, gone = Fact(0, "server", "drop", {}), answered(error="gone")
+    connect = [Fact(0, "server", "connect", {}), Fact(0, "client", "answer", {"op": "connect", "ok": True})]
+    told = Fact(0, "server", "call", {"method": "n", "params_hex": "90"})
+    again = [told, Said(0, "client", request(3, "n")), Said(0, "server", response(3, None, "new"))]
+    assert calling(drop, gone, *connect, *again, answered(ok=reported), END) == blamed
+    assert calling(drop, connect[0], gone, connect[1], *again, END) == (), "it still waited for the one before"

@@ -68,8 +68,9 @@ class C(Phase):
 _WIRE_OVER = unreachable("nothing is read from a connection that has ended")
 _WIRE_LOST = unreachable("what a client says when no message came may be anything, and is not looked at")
 _GONE = unreachable("nothing is judged any more")
+_CONNECTED = unreachable("it is told to connect again when its connection has ended, and not before")
 _CALLER_ACTORS = {
-    "told": "server", "response": "server", "no message": "server", "server ends": "server",
+    "told": "server", "connects again": "server", "response": "server", "no message": "server", "server ends": "server",
     "request": "client", "notification": "client", "nonsense": "client", "reports": "client",
     "opens another": "client", "client ends": "client",
 }  # fmt: skip
@@ -78,17 +79,20 @@ CALLER = Machine(
     _CALLER_ACTORS,
     {
         C.READY: {
-            "told": C.READY, "response": C.READY, "no message": C.LOST, "server ends": C.OVER,
+            "told": C.READY, "connects again": _CONNECTED,
+            "response": C.READY, "no message": C.LOST, "server ends": C.OVER,
             "request": C.READY, "notification": C.READY, "nonsense": C.READY, "reports": C.READY,
             "opens another": C.GONE, "client ends": C.OVER,
         },
         C.LOST: {
-            "told": C.LOST, "response": _WIRE_LOST, "no message": C.LOST, "server ends": C.OVER,
+            "told": C.LOST, "connects again": _CONNECTED,
+            "response": _WIRE_LOST, "no message": C.LOST, "server ends": C.OVER,
             "request": _WIRE_LOST, "notification": _WIRE_LOST, "nonsense": _WIRE_LOST, "reports": C.LOST,
             "opens another": C.LOST, "client ends": C.OVER,
         },
         C.OVER: {
-            "told": C.OVER, "response": _WIRE_OVER, "no message": _WIRE_OVER, "server ends": C.OVER,
+            "told": C.OVER, "connects again": (C.READY, C.GONE),
+            "response": _WIRE_OVER, "no message": _WIRE_OVER, "server ends": C.OVER,
             "request": _WIRE_OVER, "notification": _WIRE_OVER, "nonsense": _WIRE_OVER, "reports": C.OVER,
             "opens another": C.OVER, "client ends": C.OVER,
         },
@@ -96,9 +100,10 @@ CALLER = Machine(
     },
 )  # fmt: skip
 """A client that does one thing after the other. What it is told and what it reports stand beside the wire: it still
-reports when its connection is over. `nonsense`: a value that is no message, or octets that are no value. `opens
-another`: a second connection beside one that is whole, which the suite does not serve (MP-26); behind the end of the
-first one it says nothing of the calls that were open on that."""
+reports when its connection is over. `connects again`: it is told to, and begins from nothing; nothing more is judged of
+a client that still waits for what was open before. `nonsense`: a value that is no message, or octets that are no value.
+`opens another`: a second connection beside one that is whole, which the suite does not serve (MP-26); behind the end of
+the first one it says nothing of the calls that were open on that."""
 
 
 class Q(Phase):

@@ -13,13 +13,14 @@ from specs.msgpack.lines import Ask
 from specs.msgpack.machine import CONNECTION, C, P, Q
 from specs.values import quick_replace
 
-NULLABLE, ARGUMENTS, ORDER, VERSIONS = (
+NULLABLE, ARGUMENTS, ORDER, VERSIONS, LITERALS = (
     "nullable type arguments",
     "modifiers and gaps of arguments",
     "arguments in another order than that of their ids",
     "two versions as two scopes",
+    "a literal for what is nullable",
 )
-OPEN_POINTS = frozenset((NULLABLE, ARGUMENTS, ORDER, VERSIONS))
+OPEN_POINTS = frozenset((NULLABLE, ARGUMENTS, ORDER, VERSIONS, LITERALS))
 """What a document may hold for a codec or a server, unless discovery finds that it is refused; ML-08."""
 
 

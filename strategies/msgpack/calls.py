@@ -248,28 +248,33 @@ def _again(t: Teller, op: Op) -> None:
 
 
 def _stray(t: Teller, op: Op) -> None:
-    """A response with an id that no call has, while one is open. Some differ from an open one in high bits alone."""
+    """A response with an id that no call has, while one is open. Some differ from an open one in high bits alone; at
+    times the right response comes together with it."""
     _, _, style, a, b = op.args
     method = t.start("call", (1,))
     t.wait()
     name = values.pick((4_000_000_000, 3_999_999_999, 777_777, 1 << 8, 1 << 16, 1 << 31), a)
     name = Ref("alike", (method, name)) if name in ALIKE else name
-    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray")
-    t.answer(method, None, ("of", method), style)
+    together = b & 2
+    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray", when="join" if together else "")
+    t.answer(method, None, ("of", method), style, "now" if together else "")
     t.wait()
 
 
 def _twice(t: Teller, op: Op) -> None:
-    """A second response to a call that was answered, while another is open."""
+    """A second response to a call that was answered, while another is open; at times the response to that one comes
+    together with it."""
     _, _, style, _, b = op.args
     first, second = t.start("call_async", (1,)), t.start("call_async", (2,))
     t.finish(first)
     t.finish(second)
     t.wait()
-    t.answer(first, None, ("of", first))
-    t.answer(first, "no" if b % 2 else None, None if b % 2 else ("again", first))
-    t.wait()
-    t.answer(second, None, ("of", second), style)
+    together = b & 2
+    t.answer(first, None, ("of", first), when="join" if b & 4 else "")
+    t.answer(first, "no" if b % 2 else None, None if b % 2 else ("again", first), when="join" if together else "")
+    if not together:
+        t.wait()
+    t.answer(second, None, ("of", second), style, "now" if together else "")
     t.wait()
 
 
@@ -329,7 +334,8 @@ def breakdowns() -> SearchStrategy[Program]:
 
 
 def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """Calls are open when what comes is no message, or the connection ends; they have to fail."""
+    """Calls are open when what comes is no message, or the connection ends; they have to fail. Now and then the client
+    connects again behind that, and calls."""
     _, how, which, count = program.head
     teller = Teller(config, hurry=hurry, wire=0)
     for op in program.ops[: which % 3]:
@@ -340,7 +346,7 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         methods = [teller.start("call_async", (n,)) for n in range(1 + count % 3)]
         teller.finish(methods[0])
     teller.wait()
-    if how % 3 and count % 8 == 4:
+    if how % 3 and count % 8 in (4, 6):
         parts = (b"\x94\x01", Ref("id", methods[0]), values.pick(_CUT, which))
         teller.steps.append(SendBytes(0, parts, teller.when))
     elif how % 3 and count % 2:
@@ -355,4 +361,22 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     teller.steps.append(Control(0, "drop", {}, teller.when))
     for method in methods[1:]:
         teller.finish(method)
+    if count & 64:
+        _again_from_nothing(teller, program.ops[which % 3 :], count)
     return ended(teller)
+
+
+def _again_from_nothing(t: Teller, ops: Sequence[Op], number: int) -> None:
+    """Another connection, when everything has failed that was open on the one before, and calls on it."""
+    t.wait()
+    if number & 32:
+        t.do("disconnect")
+        t.wait()
+    t.do("connect")
+    for n in range(1 + number // 8 % 4):
+        method = t.start("call", (n,))
+        t.wait()
+        t.answer(method, None, ("of", method), number + n)
+        t.wait()
+    for op in ops:
+        _play(t, op)

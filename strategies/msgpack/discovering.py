@@ -9,7 +9,7 @@ from specs.events import Fact, Said
 from specs.msgpack.bundle import META, versions_told
 from specs.msgpack.frames import response, shape
 from specs.msgpack.idl.wire import LAYOUTS
-from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, LITERALS, NULLABLE, ORDER, VERSIONS, Config
 from specs.msgpack.values import Text
 from specs.plan import Control, Plan, Ref, Say, Step, Wait
 
@@ -24,6 +24,7 @@ _OPEN: Mapping[str, str] = {
     ARGUMENTS: "service T: 0 {\n  int f(1: int a, 3: optional int b)\n}\n" + _DOCUMENT,
     ORDER: "service T: 0 {\n  int f(2: int a, 1: int b)\n}\n" + _DOCUMENT,
     VERSIONS: "service S: 1 {\n}\n" + _DOCUMENT.replace("default", "default\n  S: 1 t"),
+    LITERALS: "message N {\n  1: optional int? x = 7\n}\n" + _DOCUMENT,
 }
 """Documents with one point each that may be refused."""
 VERSIONS_TOLD = versions_told({"s": 0, "t": 1})

@@ -11,7 +11,7 @@ from specs.msgpack.calls import METHODS
 from specs.msgpack.format import decoded, encoded
 from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Answer, Ask, answer, type_of
-from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, LITERALS, NULLABLE, ORDER, VERSIONS, Config
 from specs.msgpack.values import double
 from specs.plan import Close, Control, Plan, Ref, Say, Step, Wait
 from strategies.msgpack.discovering import discover_caller, within
@@ -98,6 +98,7 @@ _OPEN: Mapping[str, str] = {
     ARGUMENTS: "{}service T: 0 {\n  int f(1: int a, 3: optional int b)\n}\napplication A {\n  S: 0 s default\n}\n",
     ORDER: "{}service T: 0 {\n  int f(2: int a, 1: int b)\n}\napplication A {\n  S: 0 s default\n}\n",
     VERSIONS: "{}service S: 1 {\n}\napplication A {\n  S: 0 s default\n  S: 1 t\n}\n",
+    LITERALS: "message M {\n  1: optional int? x = 7\n}\n{}application A {\n  S: 0 s default\n}\n",
 }
 """Documents with one point each that may be refused."""
 _SERVICE = "service S: 0 {\n  string f()\n}\n"
@@ -259,14 +260,16 @@ def _codec(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapp
         return {"way": "none"}
     layout = _layout(play, config)
     octets = (b"\x91" if layout == "array-1" else b"\x92\xc0") + b"\x91\x05"
-    taken = _decoded(play, config, "message M {\n  1: list<int?> x\n}\n", octets) is not None
+    refused = [NULLABLE] if _decoded(play, config, "message M {\n  1: list<int?> x\n}\n", octets) is None else []
+    if _decoded(play, config, "message M {\n  1: list<int> y\n  2: optional int? x = 7\n}\n", octets) is None:
+        refused.append(LITERALS)
     whole = [_recoded(play, config, double(number)) for number in (1.0, -3.0, 7.0)]
     old = not isinstance(_recoded(play, config, b"\xffbin"), bytes)
     if way in ("plain", "filter"):  # with a type the field's own `raw` may be either: see docs/ambiguities.md
         old = old and _recoded(play, config, "x" * 40, plain=True) is None
     return {
         "way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole), "layout": layout,
-        "refused": [] if taken else [NULLABLE],
+        "refused": refused,
     }  # fmt: skip
 
 

@@ -169,6 +169,8 @@ def _two_scopes(document: Document, dice: Dice) -> None:
         made = document.blocks.pop()
         document.blocks.insert(document.blocks.index(block), made)
         other[0], other[2] = made.facts["service"], str(made.facts["version"])
+    if dice.roll(2):  # others stand between them
+        block.items += [[*block.items[0][:3], document.fresh("between")] for _ in range(1 + dice.roll(2))]
     block.items.append(other)
 
 

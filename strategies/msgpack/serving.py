@@ -16,7 +16,7 @@ from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import notification, request
 from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.idl.wire import LAYOUTS
-from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, LITERALS, NULLABLE, ORDER, VERSIONS, Config
 from specs.plan import Control, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
@@ -57,7 +57,7 @@ def shapes_for(config: Config, dice: Dice) -> Shapes:
     base = LAYOUTS.get(config.layout, 1)
     extensions = config.extensions
     return Shapes(dice, base=base, defaults="def" in extensions, nullable=NULLABLE in config.taken,
-                  aliases="td" in extensions, small=bool(config.size))  # fmt: skip
+                  aliases="td" in extensions, small=bool(config.size), literals=LITERALS in config.taken)  # fmt: skip
 
 
 def thrown(name: str) -> dict[str, Any]:
@@ -477,13 +477,15 @@ def calls(*kinds: str, most: int = 14) -> SearchStrategy[Program]:
     return programs({kind: CALLS[kind] for kind in kinds} if kinds else CALLS, head=3, most=most)
 
 
-def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means."""
+def interpret(
+    program: Program, config: Config, *, hurry: bool = False, more: Mapping[str, Callable[[Caller, Op], None]] = _OPS
+) -> Plan:
+    """The plan that a program means. `more`: ops that are not among those of this module."""
     caller = Caller(World(config, *program.head), hurry=hurry)
     for op in program.ops:
         if op.kind == "meta" and ("meta" not in config.extensions or LAYOUTS.get(config.layout) == 0):
             _call(caller, op)  # where its argument stands is not said when arrays begin with the id 0; ML-14
         else:
-            _OPS[op.kind](caller, op)
+            (more if op.kind in more else _OPS)[op.kind](caller, op)
     caller.steps.append(Control(0, "stop", {}))
     return Plan(tuple(caller.steps))

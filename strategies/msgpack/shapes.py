@@ -53,10 +53,11 @@ def _map(key: str, kind: Kind) -> Kind:
 
 
 INT, STRING, INNER = Kind("int"), Kind("string"), Kind("N")
+WIDE, WIDE_UNSIGNED = Kind("long"), Kind("ulong")
 PLAIN: Sequence[Kind] = (
     *(Kind(name) for name in ("int", "string", "int", "bool", *INTEGERS, "double", "float", "raw")),
     _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
-    _map("short", INT), _map("raw", INT),
+    _map("short", INT), _map("raw", INT), _list(WIDE), _list(WIDE_UNSIGNED), _map("string", WIDE),
 )  # fmt: skip
 NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
@@ -92,12 +93,15 @@ def _size(dice: Dice) -> int:
 class Shapes:
     """Two messages, M and N, of which M may hold N. `base`: the id of the first element of the array that a message is.
     `defaults`: fields may have one; `nullable`: type arguments may be nullable; `aliases`: types may go by one;
-    `small`: no text is so long that a message grows beyond what every peer takes."""
+    `literals`: what is nullable may have a default other than null; `small`: no text is so long that a message grows
+    beyond what every peer takes."""
 
     def __init__(
-        self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool, small: bool = False
-    ) -> None:
+        self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool, small: bool = False,
+        literals: bool = False,
+    ) -> None:  # fmt: skip
         self.base, self.defaults, self.aliases, self.small = base, defaults, aliases, small
+        self.literals = literals
         self._tiny = False
         self.typedefs: list[str] = []
         kinds = NUMBERS if dice.roll(6) == 5 else (*PLAIN, *(NULLABLE if nullable else ()))
@@ -113,7 +117,8 @@ class Shapes:
             mod = dice.pick(mods)
             kind = self._called(dice.pick(kinds)._replace(null=dice.roll(3) == 2), dice)
             default = ""
-            if self.defaults and mod == "optional" and not kind.null and dice.roll(4):
+            fits = not kind.null or (self.literals and dice.roll(2))
+            if self.defaults and mod == "optional" and fits and dice.roll(4):
                 named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
                 low, high = INTEGERS.get(kind.name, (0, 0))
                 default = named.get(kind.name, str(dice.pick((7, high, 1, low or 100))) if high else "")

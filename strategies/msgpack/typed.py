@@ -24,7 +24,7 @@ from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
 
 ASKED = {
     "decode": 4, "encode": 2, "short": 4, "nil": 3, "large": 3, "more": 2, "wide": 2, "widths": 1, "inside": 1,
-    "missing": 1,
+    "missing": 1, "refused": 2,
 }  # fmt: skip
 
 
@@ -93,8 +93,29 @@ def _missing(shapes: Shapes, op: Op, first: int) -> list[Ask]:
     ]
 
 
+def _refused(shapes: Shapes, op: Op, first: int) -> list[Ask]:
+    """Encodes with a number that is too large or too small, behind other fields or elements, which may be refused; and
+    behind them others, in which nothing of those is left."""
+    which, where, size, a, b = op.args
+    dice = Dice(*op.args)
+    name, (low, high) = sorted(INTEGERS.items())[which % len(INTEGERS)]
+    idl = {"idl": f"message M {{\n  1: string a\n  2: {name} x\n  3: list<{name}> y\n  4: bool z\n}}\n"}
+    wrong = shapes.told(
+        low - 1 if bound(high + 1) == high or (a % 2 and low == bound(low - 1) + 1) else high + 1, Kind(name)
+    )
+    right = {"a": "a" * (3 + size % 40), "x": 5, "y": [1, shapes.told(high, Kind(name))], "z": bool(a & 2)}
+    spoilt = {**right, "y": [7, wrong, 8]} if where % 2 else {**right, "x": wrong}
+    found = [Ask(first + n, "encode", b"", "idl", "M", {**idl, "value": spoilt}, "free") for n in range(1 + b % 2)]
+    for n in range(1 + b // 2 % 3):
+        told: dict[str, Any] = {**idl, "value": {**right, "x": n}}
+        if (b // 8 + n) % 3 == 2:
+            told = {"idl": shapes.idl(), "value": shapes.told(tuple(shapes.message(dice)), Kind("M"))}
+        found.append(Ask(first + len(found), "encode", b"", "idl", "M", told, "value", "ENC-01"))
+    return found
+
+
 _SWEEPS: Mapping[str, Callable[[Shapes, Op, int], list[Ask]]] = {
-    "widths": _widths, "inside": _inside, "missing": _missing,
+    "widths": _widths, "inside": _inside, "missing": _missing, "refused": _refused,
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Servers that are made from a document. Source: 004_4ca5b084f7ea0751.txt, services, exceptions, extensions."""
 
-from strategies.msgpack import serving
+from strategies.msgpack import serving, serving_refusals
 from suites.table import hunts
 
 ROLES = ("idl-server",)
@@ -30,4 +30,9 @@ test_failures = hunts(
     "Exceptions, the meta service, selectors that are none, functions that take their time.",
     serving.calls("throw", "meta", "selector", "call", "note", "slow"),
     serving.interpret,
+)
+test_refusals = hunts(
+    "What is refused, and behind it calls in which something optional is left out.",
+    serving_refusals.refusals(),
+    serving_refusals.interpret,
 )

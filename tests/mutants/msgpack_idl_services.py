@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from impls.references.msgpack.idl import Idl
@@ -261,6 +262,17 @@ class DefaultsApart(Checker):
         super().c_application(part)
         seen = {one.scope for one, other in zip(part.mounts[1:], part.mounts, strict=False) if other.default}
         self.wrong[known:] = [w for w in self.wrong[known:] if w.code != "two-defaults" or w.word in seen]
+
+
+@mutant("scopes-apart", "APP-03", application("S:0 a default", "S:0 b", "S:0 a"))
+class ScopesApart(Checker):
+    """A scope that is there already is seen only where it stands right behind the other."""
+
+    def c_application(self, part: Part) -> None:
+        known = len(self.wrong)
+        super().c_application(part)
+        beside = [one.scope for one, other in pairwise(part.mounts[::-1]) if one.scope.text == other.scope.text]
+        self.wrong[known:] = [each for each in self.wrong[known:] if each.code != "dup-scope" or each.word in beside]
 
 
 @mutant("any-version", "APP-02", application("S:1 a default"))

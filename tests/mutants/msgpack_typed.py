@@ -6,7 +6,7 @@ from typing import Any
 
 from impls.references.msgpack.codec import Refusal
 from impls.references.msgpack.idl_codec import IdlCodec
-from impls.references.msgpack.idl_values import Shapes
+from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.octets import Pairs
 from specs.msgpack.format import WIDEST, styled
 from specs.msgpack.idl.semantics import INTEGERS
@@ -77,7 +77,37 @@ def widths(config: Any) -> Plan:
     return typed.interpret(Program((0, 0, 0), (Op("widths", (0, 0)),)), config)
 
 
+class Careful(Shapes):
+    """Refuses to write a number that its type does not hold."""
+
+    def write(self, value: Any, kind: Any) -> Any:
+        name = self.real(kind).name
+        return super().write(self.integer(value, name) if type(value) is int and name in INTEGERS else value, kind)
+
+
+class HalfStays(IdlCodec):
+    """What was written of a message before it was refused stands before the next one."""
+
+    shapes_type = Careful
+    half = b""
+
+    def typed(self, idl: str, said: dict[str, Any]) -> dict[str, Any]:
+        half, self.half = self.half, b""
+        try:
+            found = super().typed(idl, said)
+        except Misfit:
+            self.half = b"\x94\xa3aaa" if said["op"] == "encode" else half
+            raise
+        return {"hex": half.hex() + found["hex"]} if "hex" in found else found
+
+
+def refused(config: Any) -> Plan:
+    """A message that is refused when it is encoded, and one behind it."""
+    return typed.interpret(Program((0, 0, 0), (Op("refused", (0, 0, 0, 0, 0)),)), config)
+
+
 FULL = server.FULL
+register(HalfStays, "ENC-01", refused)
 register(ZeroLost, "ENC-01", reads(FULL, "ENC-01"), "ENC-05 ENC-06 ENC-08 ENC-10 ENC-04 DEF-04")
 register(server.MissingIsZero, "ENC-03", reads((), "ENC-03"))
 register(server.NilIsZero, "ENC-04", reads((None, None, "s"), "ENC-04"))

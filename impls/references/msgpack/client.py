@@ -242,7 +242,7 @@ class Talk:
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
-        self.closed = False
+        self.closed = self._renewed = False
         self._numbers = itertools.count()
 
     def send(self, data: bytes) -> None:
@@ -265,8 +265,15 @@ class Talk:
         if name == "drop":
             self.caller.received(b"")
         else:
+            if name == "connect" and self.caller.hung_up:
+                self.closed, self._renewed = False, True
             self.caller.told(next(self._numbers), name, value or {})
         return True
+
+    def renewed(self) -> bool:
+        """True once when a connection that was ended is followed by another."""
+        found, self._renewed = self._renewed, False
+        return found
 
     def facts(self) -> Sequence[tuple[str, Any]]:
         """What the client reports."""

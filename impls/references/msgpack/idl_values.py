@@ -148,7 +148,7 @@ class Shapes:
         for member in members:
             if member.word.text in value and not (self.drop and self.is_default(value[member.word.text], member)):
                 out[self.place(member)] = self.write(value[member.word.text], member.kind)
-        last = {self.place(member) for member in members if member.mod == "optional"}
+        last = {self.place(member) for member in members if member.mod == "optional" and not self.is_told(member)}
         while self.drop and out and out[-1] is None and len(out) - 1 in last:
             out.pop()
         return out
@@ -156,7 +156,12 @@ class Shapes:
     def is_default(self, value: Any, member: Member) -> bool:
         """True for an optional field that says nothing."""
         known = self.real(member.kind).name not in self.parts
-        return known and member.mod == "optional" and bool(value == self.default(member))
+        dropped = member.mod == "optional" and not self.is_told(member)
+        return known and dropped and bool(value == self.default(member))
+
+    def is_told(self, member: Member) -> bool:
+        """True for a field that is always written: nil in its place is null, and what it has without is another."""
+        return member.value is not None and self.real(member.kind).nullable
 
     # Tagged values
 

@@ -9,7 +9,7 @@ from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import Allow, Breach, Outcome
 from specs.msgpack.client.book import BOOK, position
 from specs.msgpack.client.case import Case, reporting
-from specs.msgpack.client.effects import TESTER
+from specs.msgpack.client.effects import TESTER, told
 from specs.msgpack.frames import shape
 from specs.msgpack.machine import CALLER, C
 from specs.msgpack.states import ClientState, Config
@@ -57,6 +57,12 @@ def _told(state: ClientState, action: str, body: Any) -> Allow:
     return Allow(TESTER[action](state, body)._replace(phase=CALLER.move(state.phase, action)))
 
 
+def _connects_again(state: ClientState) -> Allow:
+    """It begins from nothing. When it still waits for what the connection before owes it, nothing more is judged."""
+    fresh = told(ClientState(state.config), ("connect", None))
+    return Allow(fresh._replace(phase=CALLER.move(state.phase, "connects again", C.GONE if state.told else C.READY)))
+
+
 def _case(state: ClientState, event: Said | Noise | Closed) -> Case | None:
     """What the rules look at; None for what a client may say as it likes (MP-16)."""
     if isinstance(event, Closed):
@@ -75,6 +81,8 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.by == "server":
         if event.name == "octets":
             return Allow(state)
+        if event.name == "connect" and state.phase is C.OVER:
+            return _connects_again(state)
         return _told(state, "server ends" if event.name == "drop" else "told", (event.name, event.value))
     if event.name in ("exit", "refused"):
         breach = BOOK.ask("ends", Case(state, event.name, said=f"{event.value!s:.200}")).breach
