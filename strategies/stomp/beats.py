@@ -125,6 +125,7 @@ POINTED: Sequence[Sequence[Rhythm]] = (
         Rhythm(None),  # and the next one was not asked to
         Rhythm((500, 0), 400, FRAME),
         Rhythm((0, 300)),
+        Rhythm((3_600_000, 0)),
     ),
     (
         Rhythm((0, 0)),
@@ -133,6 +134,7 @@ POINTED: Sequence[Sequence[Rhythm]] = (
         Rhythm((1000, 200), 800),
         Rhythm((0, 500)),
         Rhythm((100, 1000), 50),
+        Rhythm((86_400_000, 0)),
     ),
     (
         Rhythm((3_600_000, 0)),  # who says something once an hour may be silent here, and is owed what it wants
