@@ -18,7 +18,8 @@ from strategies.common import Program, programs
 from strategies.stomp.desk import BODIES, HEAD, Serving
 
 WITHHELD_MS, SOON_MS = 400, 150
-"""How long the RECEIPT of the first message is withheld, and how long the answer to a later one."""
+"""How long the RECEIPT of the first message is withheld, and how long the answer to a later one: until
+then who does not wait has said that it is done."""
 ROW = HEAD
 """The place of the head number that chooses what comes in place of the last RECEIPT."""
 
@@ -56,7 +57,7 @@ def waits() -> SearchStrategy[Program]:
 def withholding(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """Messages that are sent one after the other, each with a receipt, which the application may call alike. Head: as
     in `serving`; what comes in place of the last RECEIPT; what the receipts are called, and a number that says how many
-    messages there are and how the last one is answered."""
+    messages there are and what an ERROR holds."""
     *head, row, names, b = program.head
     s = Serving(config, (head[0], head[1], head[2], head[3]))
     s.connect()
@@ -64,11 +65,10 @@ def withholding(program: Program, config: Config, *, hurry: bool = False) -> Pla
     same = s.called("r", s.fresh())
     many = 2 + b % 2
     for nth in range(many):
-        last = nth == many - 1
         receipt = (True, same, s.called("r", s.fresh()))[names % 3]
         s.send(BODIES[(b // 16 + nth) % len(BODIES)], receipt=receipt, serve=False)
-        s.steps.append(Wait(0 if last and b & 2 else SOON_MS if nth else WITHHELD_MS))
-        if not last:
+        s.steps.append(Wait(SOON_MS if nth else WITHHELD_MS))
+        if nth < many - 1:
             s.serve()
     IN_PLACE[row % len(IN_PLACE)](s, b)
     return s.plan()
