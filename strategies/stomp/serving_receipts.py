@@ -18,9 +18,10 @@ from strategies.common import Program, programs
 from strategies.stomp.desk import BODIES, HEAD, Serving
 
 WITHHELD_MS, SOON_MS = 400, 150
-"""How long the RECEIPT of the first message is withheld, and how long the answer to a later one."""
+"""How long the RECEIPT of the first message is withheld, and how long the answer to a later one: until
+then who does not wait has said that it is done."""
 ROW = HEAD
-"""The place of the head number that chooses what comes in place of the last RECEIPT."""
+"""The place of the head number that chooses the row."""
 
 
 def _its_receipt(s: Serving, b: int) -> None:
@@ -45,30 +46,34 @@ def _an_error(s: Serving, b: int) -> None:
     _the_end(s, b)
 
 
-IN_PLACE: Sequence[Callable[[Serving, int], None]] = (_its_receipt, _the_end, _an_error)
+ANY, SAME, OTHER = range(3)
+ROWS: Sequence[tuple[Callable[[Serving, int], None], int]] = (
+    (_its_receipt, SAME), (_the_end, ANY), (_an_error, SAME), (_its_receipt, OTHER), (_the_end, SAME), (_an_error, ANY),
+)  # fmt: skip
+"""What comes in place of the last RECEIPT, and what the application calls them: it leaves that to the library, or gives
+all of them one name, or each its own."""
 
 
 def waits() -> SearchStrategy[Program]:
     """Messages whose RECEIPTs are waited for."""
-    return programs({"send": 1}, head=HEAD + 3, most=0, least=0)
+    return programs({"send": 1}, head=HEAD + 2, most=0, least=0)
 
 
 def withholding(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """Messages that are sent one after the other, each with a receipt, which the application may call alike. Head: as
-    in `serving`; what comes in place of the last RECEIPT; what the receipts are called, and a number that says how many
-    messages there are and how the last one is answered."""
-    *head, row, names, b = program.head
+    in `serving`; the row, and a number that says how many messages there are and what an ERROR holds."""
+    *head, row, b = program.head
+    ends, names = ROWS[row % len(ROWS)]
     s = Serving(config, (head[0], head[1], head[2], head[3]))
     s.connect()
     s.serve()
     same = s.called("r", s.fresh())
     many = 2 + b % 2
     for nth in range(many):
-        last = nth == many - 1
-        receipt = (True, same, s.called("r", s.fresh()))[names % 3]
+        receipt = (True, same, s.called("r", s.fresh()))[names]
         s.send(BODIES[(b // 16 + nth) % len(BODIES)], receipt=receipt, serve=False)
-        s.steps.append(Wait(0 if last and b & 2 else SOON_MS if nth else WITHHELD_MS))
-        if not last:
+        s.steps.append(Wait(SOON_MS if nth else WITHHELD_MS))
+        if nth < many - 1:
             s.serve()
-    IN_PLACE[row % len(IN_PLACE)](s, b)
+    ends(s, b)
     return s.plan()

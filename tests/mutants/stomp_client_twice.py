@@ -17,10 +17,8 @@ from tests.mutants.stomp_client_kit import mutant
 
 ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH, WAITING, LATE = range(10)
 """The scenes of `serving_twice`."""
-RECEIPT, END, ERROR = range(3)
-"""What comes in place of the last RECEIPT (`serving_receipts`)."""
-SAME = 1
-"""All receipts have one name."""
+SAME_NAME, END = range(2)
+"""Rows of `serving_receipts`."""
 
 
 def scene(row: int, a: int = 0, b: int = 0) -> Witness:
@@ -33,9 +31,9 @@ def late(config: Any) -> Plan:
     return serving_twice.leaving(Program((0, 0, 0, 0), ()), config)
 
 
-def receipted(row: int, names: int = 0) -> Witness:
+def receipted(row: int) -> Witness:
     """Messages of which the last one is answered so."""
-    return lambda config: serving_receipts.withholding(Program((0, 0, 0, 0, row, names, 0), ()), config)
+    return lambda config: serving_receipts.withholding(Program((0, 0, 0, 0, row, 0), ()), config)
 
 
 @mutant("transactions-by-place", "CLI-13", scene(ENDED, 2))
@@ -186,7 +184,7 @@ mutant("hangs-up-behind-a-late-message", "CLI-15", scene(LATE), "CLI-03")(
 )
 
 
-@mutant("receipt-by-a-known-name", "CLI-03", receipted(RECEIPT, SAME))
+@mutant("receipt-by-a-known-name", "CLI-03", receipted(SAME_NAME))
 class ReceiptByAKnownName(Caller):
     """A RECEIPT that has come once is good for every frame that asks for one by the same name."""
 

@@ -327,7 +327,7 @@ def _waits(case: Reported) -> bool:
     return plain and HELD_MS <= state.held_ms > state.mute_ms and awaits(state)
 
 
-@BOOK.form(READS, on=REPORTS, when=(K.LIVE, K.OVER), if_=_waits, steady=True)
+@BOOK.form(READS, on=REPORTS, when=(K.LIVE, K.OVER), if_=_waits)
 def who_waits_for_receipts_waits_for_each(case: Reported) -> str:
     """L250-255: RECEIPT tells that the frame was processed, and its receipt-id which (E-41)."""
     early = case.outcome is Outcome.DONE and case.told.nth not in case.state.answered
