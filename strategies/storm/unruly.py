@@ -282,7 +282,7 @@ def _cut(w: Writer, how: int) -> None:
     w.do("exit", how % 3)
 
 
-@misuse("INV-HOST-22", weight=4)
+@misuse("INV-HOST-22", weight=3)
 def _ends(w: Writer, how: int) -> None:
     if w.bolt and how % 8 in (3, 5):
         _parts(w, how // 4)
