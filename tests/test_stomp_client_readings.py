@@ -92,15 +92,15 @@ def _held(ms, *, nth=0):
 
 def test_who_was_seen_to_wait_for_a_receipt_waits_for_each():
     receipt = server("RECEIPT", receipt_id="r")
-    known, dropped = (*_held(400), receipt, OK), Fact(0, "server", "drop", None)
+    known, dropped = (*_held(900), receipt, OK), Fact(0, "server", "drop", None)
     assert blamed(*LIVE, *known, *_held(50, nth=1), OK) == [("CLI-03", None)]
     assert blamed(*LIVE, *known, *_held(50, nth=1), dropped, OK) == [("CLI-03", None)]
     assert blamed(*LIVE, *known, *_held(50, nth=1), dropped, NO, END) == []
     assert blamed(*LIVE, *known, *_held(50, nth=1), receipt, OK, END) == []
     # nobody knows whether this one waits, or does so for longer than it was seen to
     assert blamed(*LIVE, *_held(50), receipt, OK, *_held(20, nth=1), dropped, OK) == []
-    assert blamed(*LIVE, *_held(400), OK, receipt, *_held(20, nth=1), OK) == []
-    assert blamed(*LIVE, *known, *_held(500, nth=1), OK) == []
+    assert blamed(*LIVE, *_held(900), OK, receipt, *_held(20, nth=1), OK) == []
+    assert blamed(*LIVE, *known, *_held(950, nth=1), OK) == []
 
 
 def test_frames_before_connected_are_free_also_in_a_version_that_was_not_offered():

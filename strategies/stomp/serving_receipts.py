@@ -17,7 +17,7 @@ from specs.stomp.states import Config
 from strategies.common import Program, programs
 from strategies.stomp.desk import BODIES, HEAD, Serving
 
-WITHHELD_MS, SOON_MS = 400, 150
+WITHHELD_MS, SOON_MS = 1000, 150
 """How long the RECEIPT of the first message is withheld, and how long the answer to a later one: until
 then who does not wait has said that it is done."""
 ROW = HEAD

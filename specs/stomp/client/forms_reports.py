@@ -315,7 +315,7 @@ def an_error_is_no_receipt(case: Reported) -> str:
     return f"{case.op} was done although an ERROR came in place of its RECEIPT" if case.outcome is Outcome.DONE else ""
 
 
-HELD_MS = 300
+HELD_MS = 800
 """Who was seen to wait for a RECEIPT for so long waits for RECEIPTs."""
 
 

@@ -171,7 +171,9 @@ def what_a_bolt_says_right_before_its_end_has_its_effect(s: Owing) -> Due | str:
         requirement = named(due, bolt=True)
     else:
         what, requirement = f"the log {shown(conv.logs[0][0])} did not reach the host's log", ids.BOLT_LOGS
-    return Due(f"{what}: the bolt ended right behind it", kind="parting", requirement=requirement, steady=True)
+    return Due(
+        f"{what}: the bolt ended right behind it", kind="parting", requirement=requirement, level="SHOULD", steady=True
+    )
 
 
 @BOLT_HOST.duty("STORM-BOLT-01", met_by="tuple")
