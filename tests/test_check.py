@@ -349,4 +349,4 @@ def test_what_a_server_did_not_say_in_time_is_not_told(tmp_path):
     look.transport = MemoryTransport(Server)
     config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, {})
     with pytest.raises(TimeUp):
-        look.play(discovery.own(config, 0), config)
+        look.asked(discovery.own(config, 0), config)

@@ -134,7 +134,7 @@ def _destinations(look: Look, config: Config) -> None:
 
 def _unusable(look: Look, config: Config, place: int) -> str:
     """Why a message to oneself does not come, or ""."""
-    recording = look.play(discovery.own(config, place), config)
+    recording = look.play(discovery.own(config, place), config, whole=True)
     said = look.frames(recording)
     error = next((frame for frame in said if frame.command == "ERROR"), None)
     if error is not None:
