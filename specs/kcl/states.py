@@ -214,9 +214,9 @@ class Conv(NamedTuple):
     How the child fares: `later` are actions that were sent while one was open, which it comes to when that is done;
     `misuse` is the invalid input that it was sent, `instead` the action that came in place of an answer, `taken` that
     user code saw it, `served` that the child answered it; `stuck`: why it is believed to have stopped; `tail`: the end
-    of what it printed since the last message; `words`: it wrote to STDERR, `unshown`: not
-    since user code was told to raise again; `muted`: its STDOUT has ended; `partial`:
-    octets of an unfinished line came.
+    of what it printed since the last message; `words`: it wrote to STDERR, `unshown`:
+    but not since user code was told to raise again; `muted`: its STDOUT has ended; `partial`: octets of an unfinished
+    line came.
 
     What the host is asked: `started` that it was told to start; `call` is the open call and `sent` that its message was
     sent; `error` is what its checkpoints meet, `must_refuse` why the open request must be refused whatever they meet.

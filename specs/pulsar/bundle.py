@@ -12,12 +12,13 @@ from specs.plan import Control, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
 from specs.pulsar import broker, client, frames
+from specs.pulsar.calls import Misuse
 from specs.pulsar.features import FEATURES
 from specs.pulsar.frames import draft
 from specs.pulsar.machine import BROKER
 from specs.pulsar.memory import PORT, PulsarMemory
 from specs.pulsar.model import PulsarModel
-from specs.pulsar.states import Config, Misuse
+from specs.pulsar.states import Config
 from specs.requirement import load
 
 VERSIONS = {"seed": 7, "modern": 19}

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from specs.plan import Plan, Say
 from specs.protocol import Feature
+from specs.pulsar.calls import Trait
 from specs.pulsar.frames import SECOND, Draft
-from specs.pulsar.states import Trait
 
 
 def _whole(plan: Plan) -> Plan:

@@ -345,10 +345,8 @@ def a_failure_of_user_code_shows(m: Case) -> str:
     sent shows nothing of it."""
     if not m.conv.words:
         return "user code raised, and nothing on STDERR shows it"
-    over = not (
-        m.conv.loose or m.conv.steps or m.conv.misuse
-    )  # user code has come so far, and nothing has disturbed it
-    return "user code raised again, and nothing more on STDERR shows it" if m.conv.unshown and over else ""
+    undisturbed = not (m.conv.loose or m.conv.steps or m.conv.misuse)  # else user code may not have come so far
+    return "user code raised again, and nothing more on STDERR shows it" if m.conv.unshown and undisturbed else ""
 
 
 @excuse(on="exits", if_=lambda m: _is_misused(m) and _shows_nothing(m), freedom="K-40")

@@ -17,8 +17,9 @@ from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import At, Case, Owing, action_of
 from specs.pulsar.broker.effects_heard import over
 from specs.pulsar.broker.effects_said import misused, said
+from specs.pulsar.calls import Misuse
 from specs.pulsar.machine import BROKER, OVER
-from specs.pulsar.states import Misuse, State
+from specs.pulsar.states import State
 
 FREE_MS = 1000
 """Silence after which what a lost connection held must be free."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from specs.lazy import lazy
 from specs.pulsar.broker.commands import ANSWERS, PLAIN_ERRORS
 from specs.pulsar.broker.effects_subscriptions import consumers_of, leaving, message_id
+from specs.pulsar.calls import Misuse
 from specs.pulsar.frames import NOBODY, Frame
 from specs.pulsar.machine import Phase
 from specs.pulsar.states import (
@@ -22,7 +23,6 @@ from specs.pulsar.states import (
     Fate,
     Id,
     Key,
-    Misuse,
     Place,
     Producer,
     Request,

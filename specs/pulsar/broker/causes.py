@@ -9,8 +9,9 @@ from typing import Any
 
 from specs.causes import Causes, Named
 from specs.pulsar.broker.case import Case
+from specs.pulsar.calls import Asked, Misuse, Trait
 from specs.pulsar.machine import HANDSHAKE, Phase
-from specs.pulsar.states import Asked, Fate, Misuse, Trait
+from specs.pulsar.states import Fate
 
 RECEIPT = "PULSAR-SEND-04"
 ANY_CLIENT = "PULSAR-CONN-09"

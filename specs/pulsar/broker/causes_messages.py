@@ -10,7 +10,8 @@ from specs.codec import Malformed
 from specs.pulsar.batches import unbatch
 from specs.pulsar.broker.case import Case
 from specs.pulsar.broker.causes_missing import CUMULATIVE
-from specs.pulsar.states import Entry, Misuse, Place, Settled, Trait
+from specs.pulsar.calls import Misuse, Trait
+from specs.pulsar.states import Entry, Place, Settled
 
 UNCHANGED = "PULSAR-CHK-11"
 POSITION = "PULSAR-ACK-04"

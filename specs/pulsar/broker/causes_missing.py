@@ -8,7 +8,8 @@ from specs.causes import Causes
 from specs.pulsar.broker.case import Missing
 from specs.pulsar.broker.causes import WAYS
 from specs.pulsar.broker.effects_subscriptions import SINGLE
-from specs.pulsar.states import FAILOVER, Again, Asked, Entry, Fate, Place, State, Sub, Trait
+from specs.pulsar.calls import Asked, Trait
+from specs.pulsar.states import FAILOVER, Again, Entry, Fate, Place, State, Sub
 
 PERMITS_ADD_UP = "PULSAR-FLOW-03"
 LOST = "PULSAR-E2E-01"

@@ -11,21 +11,9 @@ from specs.pulsar.broker.case import Case, Missing, Owing
 from specs.pulsar.broker.causes import AFTERMATH, NOT_TAKEN, RECEIPT, SENDING
 from specs.pulsar.broker.causes_missing import LIVENESS, LOST, MISSING
 from specs.pulsar.broker.effects_subscriptions import consumers_of
+from specs.pulsar.calls import Asked, Misuse
 from specs.pulsar.machine import DOOMED, HANDSHAKE, Phase
-from specs.pulsar.states import (
-    FAILOVER,
-    RECEIPTS,
-    SHARED,
-    Asked,
-    Conn,
-    Fate,
-    Misuse,
-    Place,
-    Request,
-    State,
-    Sub,
-    deaf,
-)
+from specs.pulsar.states import FAILOVER, RECEIPTS, SHARED, Conn, Fate, Place, Request, State, Sub, deaf
 from specs.rules import Due
 
 ANSWERED = "PULSAR-KA-02"

@@ -11,19 +11,10 @@ from specs.pulsar.broker import effects_subscriptions as subscriptions
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import At, Case, Delivery, gives_back
 from specs.pulsar.broker.commands import ANSWERS
+from specs.pulsar.calls import Asked, Misuse
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import Phase
-from specs.pulsar.states import (
-    FAILOVER,
-    FORBIDDEN,
-    Again,
-    Asked,
-    Fate,
-    Misuse,
-    Place,
-    Request,
-    State,
-)
+from specs.pulsar.states import FAILOVER, FORBIDDEN, Again, Fate, Place, Request, State
 
 OF_PRODUCERS = ("CLOSE_PRODUCER",)
 OF_CONSUMERS = ("ACK", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK", "GET_LAST_MESSAGE_ID", "CONSUMER_STATS")

@@ -8,9 +8,10 @@ from specs.pulsar.broker import effects_subscriptions as subscriptions
 from specs.pulsar.broker import topics
 from specs.pulsar.broker.commands import ANSWERS, FROM_BROKER
 from specs.pulsar.broker.effects_sends import sent
+from specs.pulsar.calls import Asked, Misuse
 from specs.pulsar.frames import Frame
 from specs.pulsar.machine import BROKER, DOOMED, EARLY, EARLY_LOOKUP, HASTY, OVER, Phase
-from specs.pulsar.states import EXCLUSIVE, SHARED, Asked, Misuse, Producer, Request, State
+from specs.pulsar.states import EXCLUSIVE, SHARED, Producer, Request, State
 
 LOOKUPS = ("LOOKUP", "PARTITIONED_METADATA")
 

@@ -10,8 +10,9 @@ from specs.codec import Malformed
 from specs.pulsar.batches import messages
 from specs.pulsar.broker import topics
 from specs.pulsar.broker.effects_subscriptions import published, shaken
+from specs.pulsar.calls import ODD_SENDS, Misuse, Trait
 from specs.pulsar.frames import SAFE_TOTAL, Frame
-from specs.pulsar.states import ODD_SENDS, Conn, Entry, Fate, Key, Misuse, Producer, State, Trait
+from specs.pulsar.states import Conn, Entry, Fate, Key, Producer, State
 
 __all__ = ["gone", "sent"]
 LARGE = 1 << 20

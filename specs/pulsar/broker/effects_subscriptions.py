@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from specs.pulsar.calls import Asked, Misuse
 from specs.pulsar.states import (
     EXCLUSIVE,
     FAILOVER,
     FORBIDDEN,
     RECEIPTS,
     Again,
-    Asked,
     Consumer,
     Fate,
     Id,
     Key,
-    Misuse,
     Place,
     Settled,
     State,

@@ -14,10 +14,11 @@ from specs.pulsar.broker.duties import ACTIVE, END_OF_TOPIC, ONE_ANSWER
 from specs.pulsar.broker.effects_subscriptions import message_id
 from specs.pulsar.broker.forms_connection import it_may_ask_for_patience
 from specs.pulsar.broker.scarce import is_scarce
+from specs.pulsar.calls import Asked, Misuse
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import TALKING, Phase
 from specs.pulsar.memory import PORT
-from specs.pulsar.states import Asked, Fate, Misuse
+from specs.pulsar.states import Fate
 from specs.rules import Broken
 
 BUSY = 5

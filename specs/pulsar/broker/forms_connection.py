@@ -10,10 +10,11 @@ from specs.pulsar.broker.case import Case
 from specs.pulsar.broker.causes import ANY_CLIENT, ENDED, ENDING, GARBAGE, IN_ANY_CASE, SIGNS, robustness, unusual
 from specs.pulsar.broker.commands import FROM_BROKER, SINCE
 from specs.pulsar.broker.duties import ANSWERED
+from specs.pulsar.calls import SURVIVES, Misuse, Trait
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import HANDSHAKE, TALKING, Phase
 from specs.pulsar.schema import schema
-from specs.pulsar.states import CLOSES, RETRY, SURVIVES, Misuse, Trait
+from specs.pulsar.states import CLOSES, RETRY
 from specs.rules import Broken
 
 SLACK_MS = 1000

@@ -15,7 +15,8 @@ from specs.pulsar.broker.duties import ACTIVE, ONE_OF_THEM, ONLY_THE_MASTER, bot
 from specs.pulsar.broker.effects_subscriptions import SINGLE, bits, consumers_of
 from specs.pulsar.broker.forms_sends import SAME_ID
 from specs.pulsar.broker.order import Disorder, disorder
-from specs.pulsar.states import FAILOVER, FORBIDDEN, SHARED, Again, Asked, Fate, Misuse, Trait
+from specs.pulsar.calls import Asked, Misuse, Trait
+from specs.pulsar.states import FAILOVER, FORBIDDEN, SHARED, Again, Fate
 from specs.rules import Broken
 
 NO_BATCHES = 4

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
 from specs.pulsar.broker.causes import NOT_TAKEN, RECEIPT, SENDING
-from specs.pulsar.states import FORBIDDEN, Entry, Fate, Misuse, Trait
+from specs.pulsar.calls import Misuse, Trait
+from specs.pulsar.states import FORBIDDEN, Entry, Fate
 
 CHECKSUM_ERROR = 9
 """ServerError.ChecksumError."""
