@@ -144,6 +144,11 @@ def test_a_client_may_say_something_of_its_own():
         "MPRPC-REQ-01 SHOULD",
     )
     assert "MPRPC-REQ-01 MUST" in verdict("client", *begun, *told, Said(0, "client", request(1, "M")), END)
+    # it may wait for the answer to what it has asked, which the tester does not give
+    hello = Said(0, "client", request(1, "hello", "name"))
+    for waits in ((begun[0], hello), (*begun, hello, *told), (*begun, *told, hello)):
+        assert verdict("client", *waits, END) == ("MPRPC-REQ-01 SHOULD",)
+    assert verdict("client", begun[0], END) == verdict("client", *begun, *told, END) == ("MPRPC-REQ-01 MUST",)
     broken = Said(0, "server", Frame((2, 1, None, "odd")))
     assert verdict("client", *begun, broken, Said(0, "client", request(1, "hello")), END) == ()
 

@@ -160,7 +160,8 @@ class Call(NamedTuple):
 @quick_replace
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, name).
-    `strays`: responses that belong to no open call, as (id, result). `left`: it was told to end its connection."""
+    `strays`: responses that belong to no open call, as (id, result). `left`: it was told to end its connection. `asks`:
+    it has asked for something of its own accord, which the tester does not answer."""
 
     config: Config
     phase: C = C.READY
@@ -168,6 +169,7 @@ class ClientState(NamedTuple):
     told: tuple[tuple[str, str], ...] = ()
     strays: tuple[tuple[Any, Any], ...] = ()
     left: bool = False
+    asks: bool = False
 
     @property
     def stray(self) -> bool:

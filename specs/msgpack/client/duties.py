@@ -17,9 +17,9 @@ TOGETHER = 2
 @BOOK.duty(f"{CALLS_AS_WRITTEN} {NOTIFIES_AS_WRITTEN}", met_by="request, notification")
 def sends_what_it_is_told_to_send(state: ClientState) -> Iterator[Due]:
     """Request Message, Notification Message. A client may send when it waits for something, and not before (MP-25); a
-    call may wait while two others are open (MP-27)."""
+    call may wait while two others are open (MP-27), and all of them for what it has asked for itself (MP-16)."""
     waits = next((at for at, (op, _) in enumerate(state.told) if op in BLOCKING), None)
-    if state.lost or waits is None:
+    if state.lost or state.asks or waits is None:
         return
     later = frozenset(name for _, name in state.told[waits + 1 :])
     opened = sum(call.sent and not call.outcome and call.op != "notify" for call in state.calls)
@@ -49,8 +49,9 @@ def reports_what_is_settled(state: ClientState) -> Due | str:
 
 @BOOK.duty(f"{CALLS_AS_WRITTEN} {NOTIFIES_AS_WRITTEN}", met_by="reports")
 def answers_what_waits_for_nothing(state: ClientState) -> Due | str:
-    """Notification Message: the client waits for nothing. The same is true of whatever else does not wait."""
-    if not state.told:
+    """Notification Message: the client waits for nothing. The same is true of whatever else does not wait; but it may
+    wait for what it has asked for itself (MP-16)."""
+    if not state.told or state.asks:
         return ""
     op, name = state.told[0]
     if op in BLOCKING and position(state, name) is not None:

@@ -9,6 +9,7 @@ from specs.msgpack.client.case import Case
 from specs.msgpack.format import decoded
 from specs.msgpack.frames import is_int
 from specs.msgpack.states import Call, ClientState
+from specs.msgpack.values import alike
 
 # -- what the tester does ---------------------------------------------------------------------------------------------
 
@@ -52,9 +53,10 @@ TESTER = {"told": told, "response": response, "no message": loses, "server ends"
 
 @BOOK.effect("request", "notification")
 def a_call_was_sent(case: Case) -> ClientState:
-    """Its id is known from now on."""
+    """Its id is known from now on. What is like nothing that it was told to call is its own request (MP-16)."""
     if case.at is None or case.call is None:
-        return case.state
+        told = any(not call.sent and alike(call.params, case.body[-1]) for call in case.state.calls)
+        return case.state._replace(asks=case.state.asks or (case.action == "request" and not told))
     number = case.body[1] if case.action == "request" else None
     crossed = any(is_int(known) and known == number for known, _ in case.state.strays)
     return changed_at(case.state, case.at, case.call._replace(sent=True, number=number, crossed=crossed))
