@@ -21,6 +21,8 @@ from suites.lanes import Lanes
 
 LONG_MS = 1_000
 """What rests for longer is asked only when all that was asked before it is known: nobody waits for it in vain."""
+WIDE = 40
+"""What opens more connections than that is asked alone: it may leave no place for another question."""
 Answer = tuple[Any, Judgement]
 Ask = Callable[[Plan, Any], Answer]
 Anew = Callable[[Answer, Any], Judgement | None]
@@ -40,6 +42,8 @@ class Questions:
         """By plan, what its conversations have shown."""
         self._asked: Counter[str] = Counter()
         self._missing: list[tuple[Plan, Any]] = []
+        self._alone = False
+        """True while what is missing has to be asked alone."""
 
     def look(self, plan: Plan, config: Any) -> Answer:
         """The answer, if it is known; else what the same plan has shown with another config, if it has been played, and
@@ -58,13 +62,14 @@ class Questions:
             if isinstance(answer, TooLong):
                 raise answer
             return answer
-        if not self._missing or sum(step.ms for step in plan.steps if isinstance(step, Wait)) <= LONG_MS:
+        if not self._missing or not (self._alone or _is_wide(plan) or _is_long(plan)):
             self._missing.append((plan, config))
+            self._alone = _is_wide(plan)
         return held[-1] if held else self._guess
 
     def answer(self) -> bool:
         """Ask what is missing; False when nothing is."""
-        missing, self._missing = self._missing, []
+        missing, self._missing, self._alone = self._missing, [], False
         self._asked.clear()
         lanes = Lanes(self._width)
         for plan, config in missing:
@@ -84,6 +89,14 @@ class Questions:
         self._known[repr((plan, config))].append(answer)
         if not isinstance(answer, TooLong):
             self._held[repr(plan)].append(answer)
+
+
+def _is_wide(plan: Plan) -> bool:
+    return len({step.conn for step in plan.steps if hasattr(step, "conn")}) > WIDE
+
+
+def _is_long(plan: Plan) -> bool:
+    return sum(step.ms for step in plan.steps if isinstance(step, Wait)) > LONG_MS
 
 
 def at_once(

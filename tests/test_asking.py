@@ -9,7 +9,7 @@ import pytest
 
 from specs.model import Judgement
 from specs.plan import Plan, SendBytes, TooLong, Wait
-from suites.asking import LONG_MS, at_once
+from suites.asking import LONG_MS, WIDE, at_once
 
 GUESS = ((), Judgement("inconclusive"))
 ANSWERS = {"a": 1, "b": 0, "a again": 5, "after b": 7}
@@ -88,6 +88,31 @@ def test_a_question_that_rests_for_long_is_asked_only_when_it_has_to_be():
     asked = []
     assert at_once(careful, dict, ask_of(asked), GUESS, 4)["long"] == ()
     assert asked == ["a"]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_question_with_very_many_connections_is_asked_alone(place):
+    """Others would be turned away meanwhile, and that would be taken for an answer of theirs."""
+    crowd = Plan(tuple(SendBytes(number, b"crowd") for number in range(WIDE + 1)))
+    plans = [question(name) for name in ("a", "b")]
+    plans.insert(place, crowd)
+    lock, going, beside = threading.Lock(), set(), set()
+    met = threading.Barrier(2, timeout=10)
+
+    def ask(plan, config):
+        with lock:
+            going.add(name_of(plan))
+        if plan is not crowd:
+            met.wait()  # the two others are asked at once
+        with lock:
+            if "crowd" in going:
+                beside.update(going)
+            going.remove(name_of(plan))
+        return (name_of(plan),), Judgement("pass")
+
+    found = at_once(lambda ask, configure: {n: ask(plan, None)[0] for n, plan in enumerate(plans)}, dict, ask, GUESS, 4)
+    assert [each for (each,) in found.values()] == [name_of(plan) for plan in plans]
+    assert beside == {"crowd"}
 
 
 def test_an_error_without_answers_is_no_error_and_one_with_all_of_them_is():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
@@ -15,7 +16,7 @@ from specs.model import Judgement, judge
 from specs.plan import Plan, Say, TooLong, Wait
 from specs.protocol import find
 from specs.stomp.frames import Frame
-from strategies.stomp.discovery import _rested, _speaks
+from strategies.stomp.discovery import RESTS_MS, _rested, _speaks
 from suites.calibration import Calibration
 from suites.deadline import TimeUp
 
@@ -145,13 +146,27 @@ def test_a_server_with_few_places_may_count_those_that_have_ended(places, open_,
     assert bool(found) == blamed
 
 
+@pytest.mark.parametrize(("turned_away", "speaks"), [(1, True), (3, True), (4, False)])
+def test_who_counts_clients_that_have_left_has_refused_no_version(turned_away, speaks):
+    """It is asked again after longer and longer rests; one that refuses each time does not speak the version."""
+    given, rests = iter([REFUSED, Closed(0, "server")] * turned_away), []
+
+    def play(plan, config):
+        rests.append(sum(step.ms for step in plan.steps if isinstance(step, Wait)))
+        return tuple(islice(given, 2)) or (CONNECTED,), Judgement("pass")
+
+    assert _speaks(_rested(play, RESTS_MS), configure, "1.0") is speaks
+    assert rests == [0, *RESTS_MS][: turned_away + speaks]
+
+
 def test_what_was_refused_is_not_asked_again_where_there_is_no_time_for_a_rest():
     def play(plan, config):
         if isinstance(plan.steps[0], Wait):
             raise TooLong
         return (REFUSED,), Judgement("pass")
 
-    assert _rested(play)(Plan((Say(0, Frame("CONNECT", (), b"")),)), configure({})) == ((REFUSED,), Judgement("pass"))
+    connect = Plan((Say(0, Frame("CONNECT", (), b"")),))
+    assert _rested(play, (100, 300))(connect, configure({})) == ((REFUSED,), Judgement("pass"))
 
 
 def test_a_question_that_rests_for_longer_than_there_is_takes_all_the_time(monkeypatch):

@@ -6,7 +6,7 @@ the claim does not allow. A trait that does not hold is not asked for later: not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -25,8 +25,9 @@ ASKED = 3
 """How often a silent server is asked whether it speaks a version: it may only have been busy."""
 SESSIONS = 100
 """More connections than conversations beside each other have open at once, those that have just ended among them."""
-REST_MS = 100
-"""How long a server that takes few connections rests before it is asked once more what it has refused."""
+RESTS_MS = (100, 300, 900)
+"""How long a server that takes few connections rests each time before it is asked once more what it has refused: it may
+still count those that have ended. Others rest for the first of these."""
 FAMILIES = ("queue", "topic")
 CROWD = 250
 """More messages than a plan leaves in a queue that nobody reads."""
@@ -43,13 +44,13 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     """
     if configure({}).role == "client":
         return {}  # what a client does not offer it says when it is told to
-    supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
-    learnt: dict[str, Any] = {"supports": supports or (configure({}).version,)}
+    learnt: dict[str, Any] = {"supports": (configure({}).version,)}
     learnt |= {family: {"own": False} for family in FAMILIES}
-    learnt["stated"] = _stated(play, configure)
     places = _places(play, configure(learnt))
-    if places < SESSIONS:
-        play = _rested(play)
+    play = _rested(play, RESTS_MS if places < SESSIONS else RESTS_MS[:1])
+    supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
+    learnt["supports"] = supports or learnt["supports"]
+    learnt["stated"] = _stated(play, configure)
     learnt["crowded"] = places < CONNECTIONS and _crowded(play, configure(learnt))
     if places < SESSIONS:
         places = 0 if learnt["crowded"] else max(places, CONNECTIONS)
@@ -152,15 +153,17 @@ def _places(play: Play, config: Config) -> int:
     return sum(isinstance(event, Said) and event.frame.command == "CONNECTED" for event in trace)
 
 
-def _rested(play: Play) -> Play:
-    """Ask once more what was refused, if there is time: a server that takes few connections may still count some that
-    have ended."""
+def _rested(play: Play, rests_ms: Sequence[int]) -> Play:
+    """Ask again, after each of the rests and if there is time, what was refused: a server that takes few connections
+    may still count some that have ended, and has then refused no version and no destination."""
 
     def patient(plan: Plan, config: Config) -> tuple[Trace, Judgement]:
         found = play(plan, config)
-        if _turned_away(found[0]):
-            with suppress(TooLong):
-                return play(replace(plan, steps=(Wait(REST_MS), *plan.steps)), config)
+        with suppress(TooLong):
+            for ms in rests_ms:
+                if not _turned_away(found[0]):
+                    break
+                found = play(replace(plan, steps=(Wait(ms), *plan.steps)), config)
         return found
 
     return patient
