@@ -6,7 +6,8 @@
 What is named is what `--impl` takes. It is started, if it is not running, and spoken to as a run would begin: does it
 listen, does it speak the protocol, which profile can it claim, are the credentials taken, is the queue a queue and the
 topic a topic; and of a program around a library whether it keeps to the contract of docs/implementations.md. Nothing of
-that is a verdict. Exit status 0: it can be judged. 1: something must be mended first. 4: the arguments are wrong.
+that is a verdict. Exit status 0: it can be judged. 1: something must be mended first, or there was no time to find out.
+4: the arguments are wrong.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def look_at(impl: Implementation, report: Report, deadline: Deadline, patience: 
         first, _, rest = str(error).partition("\n")
         _tell(report, deadline, first, " / ".join(rest.split("\n")) or "what is missing, or correct [start]")
     except TimeUp:
-        report.wrong("there was no time to find out more", SLOW)
+        report.unasked("there was no time to find out more", SLOW)
     except Exception as error:  # noqa: BLE001 - nobody may be called ready because the check has failed
         report.wrong(
             f"the check itself went wrong: {type(error).__name__}: {error}", "a report of this, with the manifest"
@@ -162,9 +163,9 @@ def main(argv: list[str]) -> int:
     work.start()
     work.join(limit.left())
     if work.is_alive():  # whatever was started ends with this process
-        report.wrong("the time was up in the middle of this", SLOW)
+        report.unasked("the time was up in the middle of this", SLOW)
     report.end(_next(options.impl))
-    return 1 if report.failed else 0
+    return 1 if report.failed or report.unsettled else 0
 
 
 if __name__ == "__main__":

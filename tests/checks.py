@@ -29,8 +29,8 @@ class Checked:
 
     @property
     def wrong(self) -> list[str]:
-        """What must be mended."""
-        return [line.split("WRONG", 1)[1].strip() for line in self.text.splitlines() if line.startswith("  WRONG")]
+        """What must be mended, or needs more time."""
+        return [line[7:].strip() for line in self.text.splitlines() if line.startswith(("  WRONG", "  OPEN "))]
 
     @property
     def writes(self) -> list[str]:

@@ -343,6 +343,17 @@ def test_what_the_time_cuts_short_is_no_conclusion(tmp_path):
     assert found.writes[-1].startswith("--within="), found.text
 
 
+def test_what_there_was_no_time_for_is_nothing_to_be_mended(capsys):
+    report = Report()
+    report.unasked("there was no time to find out more", "--within=60")
+    report.end("judge it")
+    assert (report.failed, report.unsettled) == (False, True)
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["OPEN", "write:", "not"]
+    report.wrong("it keeps no queue", "a queue")
+    report.end("judge it")
+    assert "not ready" in capsys.readouterr().out
+
+
 def test_what_a_server_did_not_say_in_time_is_not_told(tmp_path):
     impl = load(manifest(tmp_path, "stomp", "server", ["{python}"]))
     look = Look(impl, Report(), Deadline(0.0))

@@ -221,6 +221,35 @@ def test_a_seek_that_is_refused_may_leave_acknowledged_what_was(answer, left, bl
     assert ("PULSAR-ACK-12" in found) is blamed, found
 
 
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(
+    ("behind_seek", "behind_success", "blamed"),
+    [(True, False, False), (False, True, False), (False, False, True)],
+)
+def test_what_a_seek_asks_for_may_be_seen_before_its_answer(number, behind_seek, behind_success, blamed):
+    """P-38: frames of two connections have no common order, and none is named for those of one."""
+    told = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=77),
+            said(0, "broker", "PRODUCER_SUCCESS", request_id=77, producer_name="p"),
+            said(0, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+            said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID)]  # fmt: skip
+    came = said(0, "broker", "MESSAGE", META, b"m", consumer_id=1, message_id=ID)
+    found = faults([
+        *(event for each in (0, 1) for event in (
+            said(each, "client", "CONNECT", client_version="x", protocol_version=19),
+            said(each, "broker", "CONNECTED", server_version="x", protocol_version=19),
+            *consumer(each, 1 + each, SHARED),
+        )),
+        flow(0, 1), *told, came,
+        said(number, "client", "SEEK", consumer_id=1 + number, request_id=9,
+             message_id={"ledgerId": NOBODY, "entryId": NOBODY}),
+        *([came] if behind_seek else []),
+        said(number, "broker", "SUCCESS", request_id=9),
+        *([came] if behind_success else []),
+        END,
+    ], "modern")  # fmt: skip
+    assert ("PULSAR-SEEK-01" in found) is blamed, found
+
+
 @pytest.mark.parametrize(("together", "rule"), [(1, "PULSAR-RED-06"), (2, "PULSAR-FLOW-09")])
 def test_how_batches_use_permits_is_our_reading_alone(together, rule):
     meta = {**META, **({"num_messages_in_batch": together} if together > 1 else {})}

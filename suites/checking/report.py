@@ -7,15 +7,16 @@ from typing import TextIO
 
 from impls.launching.printable import printable
 
-OK, NOTE, WRONG = "ok", "note", "WRONG"
+OK, NOTE, OPEN, WRONG = "ok", "note", "OPEN", "WRONG"
 
 
 class Report:
-    """Lines for a person. `failed` when something must be mended before the implementation can be judged."""
+    """Lines for a person. `failed` when something must be mended before the implementation can be judged, `unsettled`
+    when there was no time to find that out."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = out
-        self.failed = False
+        self.failed = self.unsettled = False
         self.lines: list[tuple[str, str, str]] = []
 
     def head(self, text: str) -> None:
@@ -35,11 +36,19 @@ class Report:
         self.failed = True
         self._add(WRONG, text, write)
 
+    def unasked(self, text: str, write: str) -> None:
+        """The time was up before something could be seen, which is nothing wrong by itself."""
+        self.unsettled = True
+        self._add(OPEN, text, write)
+
     def end(self, next_step: str) -> None:
         """The verdict: what to do next."""
-        self._print(
-            f"not ready: mend what is marked {WRONG}, and check again" if self.failed else f"ready: {next_step}"
-        )
+        if self.failed:
+            self._print(f"not ready: mend what is marked {WRONG}, and check again")
+        elif self.unsettled:
+            self._print(f"not known: give what is marked {OPEN} more time, and check again")
+        else:
+            self._print(f"ready: {next_step}")
 
     def _add(self, mark: str, text: str, write: str) -> None:
         self.lines.append((mark, text, write))

@@ -215,9 +215,11 @@ def pushed(case: Case) -> State:
     rival = key if holder and place.may > 0 else None
     if place.owner == key and place.rival is not None and place.rival[0] != key[0] and gives_back(state, key, consumer):
         rival = place.rival  # which may have got it after this consumer, whatever is seen first
+    # what comes while a SEEK is under way may be what it asks for: on another connection it can be seen before SUCCESS
+    again = None if place.again is Again.SOUGHT and subscriptions.is_sought(state, consumer.sub) else place.again
     after = place._replace(
         need=0, may=max(place.may - 1, 0) + hazy, owner=holder or key, pushed=place.pushed + 1,
-        again=place.again if not hazy else Again.REDELIVER, rival=rival,
+        again=again if not hazy else Again.REDELIVER, rival=rival,
     )  # fmt: skip
     master = key if sub.kind == FAILOVER and entry.at > sub.moved and holder is None else sub.master
     sub = sub._replace(places={**sub.places, found.at: after}, back=back, cursor=given, stepped=stepped, master=master)

@@ -254,6 +254,12 @@ def seeking(state: State, number: int, where: tuple[str, str]) -> State:
     return unsure(state, number, where)
 
 
+def is_sought(state: State, where: tuple[str, str]) -> bool:
+    """True while a SEEK of a subscription is not answered."""
+    waiting = (each for conn in state.conns.values() for some in conn.requests.values() for each in some)
+    return any(each.asked is Asked.SEEK and each.extra is not None and each.extra[0] == where for each in waiting)
+
+
 def unknown(state: State, where: tuple[str, str]) -> State:
     """Something was pushed that is none of its messages: any of them may have been meant, so none is owed any more."""
     sub = state.subs[where]
