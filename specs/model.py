@@ -235,8 +235,8 @@ class Watcher:
         if not isinstance(outcome, Allow):
             return False
         reading.state = outcome.state
-        if credited and (outcome.covers or outcome.leans):
-            reading.trail = (reading.trail, outcome.covers, outcome.leans)
+        if outcome.leans or (credited and outcome.covers):
+            reading.trail = (reading.trail, outcome.covers if credited else (), outcome.leans)
         if outcome.lapses:
             reading.lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
         if outcome.state is ANYTHING:
@@ -273,8 +273,8 @@ class Watcher:
     def _follow(self, reading: _Reading, outcome: Outcome, index: int, credited: bool) -> _Reading:
         if isinstance(outcome, Allow):
             trail, lapses = reading.trail, reading.lapses
-            if credited and (outcome.covers or outcome.leans):
-                trail = (trail, outcome.covers, outcome.leans)
+            if outcome.leans or (credited and outcome.covers):
+                trail = (trail, outcome.covers if credited else (), outcome.leans)
             if outcome.lapses:
                 lapses += tuple(
                     Blame(lapse, index) for lapse in outcome.lapses if self._set_aside.isdisjoint(lapse.rivals)

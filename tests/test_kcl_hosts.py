@@ -19,6 +19,25 @@ def test_host_may_refuse_by_itself_what_goes_back_or_has_no_number(numbers):
     assert (alone.verdict, alone.faults, set(alone.leaned) <= {"K-25"}) == ("pass", (), True)
 
 
+@pytest.mark.parametrize("profile", ["kcl1-seq", "kcl3"])
+@pytest.mark.parametrize(
+    ("asked", "named", "blamed"), [(None, 2, False), (None, None, False), (None, 1, True), (1, 2, True)]
+)
+def test_an_answer_may_name_the_number_that_none_stands_for(profile, asked, named, blamed):
+    """K-54: the last one that was delivered."""
+    numbers = []
+
+    class Names(Host):
+        def send(self, members):
+            numbers.extend(record["sequenceNumber"] for record in members.get("records", ()))
+            if members["action"] == "checkpoint":
+                members = {**members, self.profile.number: None if named is None else numbers[named]}
+            super().send(members)
+
+    found = judged("host", lambda: Hosts(host=Names, profile=profile), asks(asked), profile=profile)
+    assert ({each.breach.requirement for each in found.faults} == {"KCL-CHECKPOINT-06"}) is blamed, found.faults
+
+
 class HandsOn(Host):
     """What is no number is the checkpointer's affair."""
 
@@ -252,6 +271,67 @@ def test_what_was_only_told_cannot_fail(op, level, answered):
     levels = {each.breach.requirement: each.breach.level for each in found.faults}
     assert found.verdict == "fail"
     assert levels == {"KCL-STAT-05" if answered else "KCL-INV-HOST-06": level}
+
+
+class Waits(Host):
+    """The status of something else is passed over."""
+
+    def status(self, members):
+        if members.get("responseFor") == self.action:
+            self.done()
+
+
+class Hangs(Waits):
+    """The right one is passed over behind it as well."""
+
+    wrong = False
+
+    def status(self, members):
+        self.wrong = self.wrong or members.get("responseFor") != self.action
+        if not self.wrong:
+            self.done()
+
+
+class Deaf(Waits):
+    """The end of its child is passed over behind it."""
+
+    wrong = False
+
+    def status(self, members):
+        self.wrong = self.wrong or members.get("responseFor") != self.action
+        super().status(members)
+
+    def fail(self, why):
+        if not self.wrong:
+            super().fail(why)
+
+
+@pytest.mark.parametrize("answered", [None, "initialize"])
+@pytest.mark.parametrize(
+    ("kind", "then", "verdict"),
+    [
+        (Host, "", "pass"),
+        (Waits, "", "pass"),
+        (Waits, "status", "pass"),
+        (Waits, "exit", "pass"),
+        (Hangs, "status", "fail"),
+        (Deaf, "exit", "fail"),
+    ],
+)
+def test_a_host_may_wait_for_the_right_status(kind, then, verdict, answered):
+    """K-53."""
+
+    def write(w):
+        w.batch([(b"x", "key")])
+        w.say(message("status", responseFor=answered))
+        if then == "status":
+            w.status("processRecords")
+        elif then == "exit":
+            w.exit()
+
+    found = judged("host", lambda: Hosts(host=kind), write)
+    assert found.verdict == verdict, found
+    assert ("K-53" in found.leaned) is (kind is Waits and then != "exit")
 
 
 class SaysNothing(Host):

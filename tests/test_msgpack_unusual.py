@@ -10,9 +10,12 @@ from impls.references.msgpack.octets import Broken
 from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading
 from specs.events import Fact, Said
+from specs.msgpack import values as v
+from specs.msgpack.format import decoded
 from specs.msgpack.frames import encode, request, response
 from specs.msgpack.lines import Ask, Line
 from specs.plan import Plan, Ref, Say, SendBytes, Wait
+from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.msgpack import calls, sessions
 from strategies.msgpack.writer import MOST_WIDE, WIDE
@@ -22,6 +25,8 @@ from tests.mutants.hunted import hunter_for
 from tests.mutants.msgpack_kit import PROFILES
 from tests.test_msgpack_mutants import MUTANTS, config_for, judged
 from tests.test_msgpack_readings_idl_server import TAG, TOLD
+
+MSGPACK = find("msgpack")
 
 
 def parsed(text, answer, *more, want=""):
@@ -225,3 +230,52 @@ def test_what_is_written_in_wider_forms_stays_within_what_every_peer_takes(role)
             large = max(large, size)
             assert size <= MOST_WIDE or step.style is None
     assert large > 1 << 16
+
+
+def octets_of(step):
+    """What the tester writes, or has the client write, for a step of a plan."""
+    if isinstance(step, Say):
+        frame = step.frame
+        legal = not isinstance(frame.body[1], Ref)
+        return encode(frame if legal else response(0, *frame.body[2:]), step.style)
+    return bytes.fromhex(step.given["params_hex"]) if "params_hex" in getattr(step, "given", {}) else b""
+
+
+@pytest.mark.parametrize("declared", ["str", ""])
+@pytest.mark.parametrize("role", ["client", "server"])
+def test_who_declares_the_format_of_before_2013_gets_nothing_else(role, declared):
+    """Neither bin nor str 8 nor ext, which it does not know (docs/roles/msgpack-server.md), and values as before."""
+    facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | {"raw_wire": declared}
+    config = MSGPACK.configure(role, "core", facts, {"old_raw": False})
+    found = []
+    for number in range(256):
+        args = (number, number // 2 % 256, number % 64, number % 256, number // 3 % 256)
+        if role == "client":
+            kinds, interpret = calls.EVERYTHING, calls.interpret
+            program = Program((number,), tuple(Op(kind, args) for kind in kinds))
+        else:
+            kinds, interpret = sessions.EVERYTHING, sessions.interpret
+            program = Program((number, number // 7), tuple(Op(kind, args) for kind in kinds if kind != "halves"))
+        for step in interpret(program, config).steps:
+            if octets := octets_of(step):
+                value, _ = decoded(octets)
+                found += forms_in(octets, value)
+    newer = {form for form in found if form in NEWER}
+    assert bool(newer) is (declared == ""), newer
+    assert "map" in found
+    assert len(found) > 1000
+
+
+NEWER = ("bin", "ext", "str 8")
+
+
+def forms_in(octets, value):
+    """The kinds of what a value holds; a text that is written with 8 bits of length is one of `NEWER`."""
+    if isinstance(value, tuple):
+        return ["array", *(form for part in value for form in forms_in(octets, part))]
+    if isinstance(value, v.Map):
+        return ["map", *(form for pair in value.pairs for part in pair for form in forms_in(octets, part))]
+    if isinstance(value, str | v.Text):
+        data = value.encode() if isinstance(value, str) else value.octets
+        return ["str 8" if bytes((0xD9, len(data) & 0xFF)) + data in octets and len(data) < 256 else "str"]
+    return ["bin" if isinstance(value, bytes) else "ext" if isinstance(value, v.Ext) else "other"]

@@ -178,7 +178,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         role,
         methods,
         malformed=facts["malformed"],
-        old_raw=bool(learnt.get("old_raw", facts["raw_wire"] == "str")),
+        old_raw=bool(facts["raw_wire"] == "str" or learnt.get("old_raw")),
         one_number=bool(learnt.get("one_number", False)),
         way=str(learnt.get("way", "")),
         serial=bool(learnt.get("serial", False)),

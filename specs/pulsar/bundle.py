@@ -30,6 +30,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
     return Config(
         role, profile, facts["tenant"], facts["namespace"], facts["partitioned"], int(facts["keepalive_s"] * 1000),
         facts["auth"], facts["bad_auth"], facts["denied"], facts["terminated"], facts["dedup"], VERSIONS[profile],
+        int(facts["timeout_s"] * 1000),
     )  # fmt: skip
 
 
@@ -106,6 +107,7 @@ protocol = Protocol(
         "namespace": Key(str, "default", "see tenant"),
         "partitioned": Key(str, "", "a local topic name with {n} partitions: part-{n}-{name}; only n = 0 when empty"),
         "keepalive_s": Key(int, 0, "seconds between the PINGs of the broker, or of the client; not waited for when 0"),
+        "timeout_s": Key(int, 0, "seconds that it waits for an answer to a PING; as keepalive_s when 0"),
         "auth": Key(str, "", "method:data, credentials that are good, or that a client is given; no login when empty"),
         "bad_auth": Key(str, "", "data that must be refused; not tried when empty"),
         "denied": Key(str, "", "a local topic name that may not be published to: denied-{name}"),

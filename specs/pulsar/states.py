@@ -45,6 +45,17 @@ class Config:
     terminated: str = ""
     dedup: bool = False
     version: int = 7
+    timeout_ms: int = 0
+
+    @property
+    def soonest_ms(self) -> int:
+        """How long the silence of a peer is at least that ends a connection; 0 where nothing is known of it."""
+        return min(self.keepalive_ms, self.timeout_ms or self.keepalive_ms)
+
+    @property
+    def latest_ms(self) -> int:
+        """How long the silence of a peer is at most: it is asked for a sign of life once, and waited for."""
+        return self.keepalive_ms + (self.timeout_ms or self.keepalive_ms)
 
 
 class Fate(Enum):

@@ -11,7 +11,6 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.msgpack import values as v
 from specs.msgpack.bundle import versions_told
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import encode, response
@@ -23,6 +22,7 @@ from strategies.msgpack import needed
 from strategies.msgpack.calls import ERRORS
 from strategies.msgpack.documents import Dice
 from strategies.msgpack.needed import Swept
+from strategies.msgpack.older import older
 from strategies.msgpack.serving import World
 from strategies.msgpack.shapes import PLAIN, Kind, bound, too_large
 from strategies.msgpack.writer import pieces
@@ -38,8 +38,6 @@ PATHS = (
     "Unheard", "Unheard.Of", "DiskFull", "NotFound.Deep",
 )  # fmt: skip
 """Of exceptions that the document has, that belong below one of them, and that only look as if they did."""
-OLD = 31
-"""Octets of the longest text that the format of before 2013 writes as the one of today does."""
 
 
 class Calling(World):
@@ -98,7 +96,7 @@ class Teller:
 
     def answer(self, error: Any, result: Any, *, wide: bool = False, style: int = 0) -> None:
         """Answer the call that it was told last."""
-        result = old(result) if self.world.config.old_raw else result
+        result = older(result) if self.world.config.old_raw else result
         frame, cuts = response(Ref("call", self._calls - 1), error, result), tuple[int, ...]()
         wide = wide and not self.world.config.old_raw
         if wide:
@@ -121,18 +119,6 @@ class Teller:
     def plan(self) -> Plan:
         """All of it, with a proper end."""
         return Plan((*self.steps, Wait(0), Control(0, "disconnect", {}), Wait(0)), frozenset(self.features))
-
-
-def old(value: Any) -> Any:
-    """A value as the format of before 2013 has it: a raw is what is a str now, and no text is longer than is written
-    in the same way."""
-    if isinstance(value, bytes):
-        return v.Text(value[:OLD])
-    if isinstance(value, str):
-        return value if len(value.encode()) <= OLD else value[: OLD // 4]
-    if isinstance(value, tuple):
-        return tuple(old(part) for part in value)
-    return v.Map(tuple((old(k), old(p)) for k, p in value.pairs)) if isinstance(value, v.Map) else value
 
 
 def _call(t: Teller, op: Op) -> None:

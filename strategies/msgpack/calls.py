@@ -14,6 +14,7 @@ from specs.msgpack.states import Config
 from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.msgpack import values
+from strategies.msgpack.older import older
 from strategies.msgpack.writer import pieces, widened
 
 EVERYTHING: Mapping[str, int] = {
@@ -52,8 +53,12 @@ class Teller:
         self._serial += 1
         name = f"m{self._serial}{values.pick(_NAMES, self.names)}"
         named = {"_method": name} if method else {}
-        self.do(op, method=method or name, params_hex=encoded(self._within(params)).hex(), **named)
+        self.do(op, method=method or name, params_hex=encoded(self._within(self._written(params))).hex(), **named)
         return name
+
+    def _written(self, value: Any) -> Any:
+        """A value as the format has it that the client speaks."""
+        return value if self.config.raw else older(value)
 
     def _within(self, value: Any) -> Any:
         """A value, or a short one in its place where the client does not take so much."""
@@ -68,10 +73,10 @@ class Teller:
         self, name: Any, error: Any, result: Any, style: int = 0, when: str = "", at: tuple[int, ...] = ()
     ) -> None:
         """A response; `name` is an id, a Ref to one, or the method of the call. `at`: it is cut there."""
-        result = self._within(result)
+        error, result = self._written(error), self._within(self._written(result))
         frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
         form, cuts = None, tuple[int, ...]()
-        if self.wire & 2 and style % 4:
+        if self.wire & 2 and style % 4 and self.config.raw:
             form = widened(response(0, error, result), style)
             self.features.add("wide")
         if self.wire & 1 and style % 8 != 1 and when != "join":

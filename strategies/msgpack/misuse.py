@@ -19,6 +19,7 @@ from specs.msgpack.states import Config
 from specs.plan import Close, Plan
 from strategies.common import Program, programs
 from strategies.msgpack import values
+from strategies.msgpack.older import older
 from strategies.msgpack.sessions import EVERYTHING, play, small
 from strategies.msgpack.writer import Line, Writer
 
@@ -116,7 +117,8 @@ def _never_used(w: Writer, line: Line, a: int, b: int) -> None:
 
 
 def _truncated(w: Writer, line: Line, a: int, b: int) -> None:
-    data = encode(request(9, w.config.name("echo"), values.legal(b, a)), None)
+    value = values.legal(b, a)
+    data = encode(request(9, w.config.name("echo"), value if w.config.raw else older(value)), None)
     w.blurt(line, data[: 1 + a % max(1, len(data) - 1)])
     w.wait()
     w.steps.append(Close(line.number, "reset" if b % 4 == 3 else "close"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import Frame, encode, notification, request
 from specs.msgpack.states import Config
 from specs.plan import Close, Plan, Say, SendBytes, Step, Wait
+from strategies.msgpack.older import older
 
 IDS: Sequence[int] = (
     0, 1, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 2, 2, 2**16 + 1, 32, 2**24,
@@ -105,11 +106,13 @@ class Writer:
         """A message; `style` is a number that leads to a way of writing it, among those that the plan uses. `at`: it is
         cut there, and written plainly."""
         form, cuts = None, tuple(at)
+        if not self.config.raw:
+            frame = replace(frame, body=older(frame.body))
         if at:
             self.features.add("cuts")
             self.steps.append(Say(line.number, frame, cuts, when or self._when()))
             return
-        if self.wire & WIDE and style % 4:
+        if self.wire & WIDE and style % 4 and self.config.raw:
             form = widened(frame, style)
             self.features.add("wide")
         if self.wire & CUTS and style % 8 != 1:

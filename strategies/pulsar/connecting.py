@@ -63,7 +63,7 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     if how == 3:
         line = w.bare()
         w.blurt(line, b"\x00" * (1 + program.head[1] % 7))
-        w.wait(2 * interval + 2000)
+        w.wait(config.latest_ms + 2000)
         return w.plan()
     line = w.line(0, (None, 1, None, 0, 19 if config.profile == "modern" else 6, -1)[program.head[1] % 6])
     old = program.head[1] % 6 in (3, 5)
@@ -77,5 +77,5 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         elif not old:
             w.ping(line)
     if how == 2:
-        w.wait(3 * interval)
+        w.wait(interval + config.latest_ms)
     return w.plan()

@@ -155,7 +155,7 @@ def muted(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         d.say("PING")
         d.steps.append(Wait(9_900))
     elif config.keepalive_ms and program.head[1] % 2:
-        d.wait(config.keepalive_ms * 3)
+        d.wait(config.keepalive_ms + config.latest_ms)
     elif config.keepalive_ms:
         for _ in range(5):
             d.steps.append(Wait(config.keepalive_ms * 6 // 10))  # `Desk.wait` would answer PING

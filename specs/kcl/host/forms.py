@@ -337,8 +337,9 @@ REPEATS_THE_NUMBER, IN_ORDER = "KCL-CHECKPOINT-06", ODDITIES[Oddity.REQUEST_TOO_
       which=lambda m: IN_ORDER if m.conv.unread else REPEATS_THE_NUMBER)  # fmt: skip
 def the_answer_repeats_the_number(m: Case) -> Any:
     """That of the request (Action messages); of several, that of the first (catalogue of invalid inputs). What to
-    repeat of a request that means nothing is not known (K-26)."""
-    if same_number(m.conv.number, m.number):
+    repeat of a request that means nothing is not known (K-26). Where none was asked for, the one that it stands for may
+    be named (K-54)."""
+    if same_number(m.conv.number, m.number) or (m.conv.number is None and m.number == m.conv.last):
         return ""
     also = (REPEATS_THE_NUMBER,) if m.conv.unread else ()
     return Broken(f"the answer is for {m.number!r:.80}, asked for was {m.conv.number!r:.80}", also=also)

@@ -77,6 +77,8 @@ def lines(config: Config, conv: Conv, frame: Message | Text, *, soon: bool = Fal
         if line is Line.REQUEST and _is_no_number(config, frame):
             yield Allow(odd(known, Oddity.BAD_NUMBER))  # skipped
         yield Allow(_taken(config, known, frame, line))
+        if line is Line.OTHER_STATUS:
+            yield Allow(known, leans=("K-53",))  # passed over: the right one may come yet
 
 
 def _is_no_number(config: Config, frame: Message) -> bool:

@@ -201,16 +201,17 @@ def _keepalive(case: Case) -> int:
     return case.before.config.keepalive_ms
 
 
-def _silent(case: Case) -> bool:
-    """True once a client of which nothing is heard must have been noticed."""
+def _silent(case: Case, for_ms: int) -> bool:
+    """True once a client of which nothing is heard for so long must have been noticed."""
     conn = case.conn
-    return (
-        conn.phase is Phase.LIVE and conn.version >= 1 and not conn.may_close
-        and conn.low > 2 * _keepalive(case) + SLACK_MS
-    )  # fmt: skip
+    return conn.phase is Phase.LIVE and conn.version >= 1 and not conn.may_close and conn.low > for_ms + SLACK_MS
 
 
-@form("PULSAR-KA-03", on="PING, time", if_=lambda case: _keepalive(case) and (case.frame is not None or _silent(case)))
+def _unasked(case: Case) -> bool:
+    return case.frame is not None or _silent(case, 2 * _keepalive(case))
+
+
+@form("PULSAR-KA-03", on="PING, time", if_=lambda case: _keepalive(case) and _unasked(case))
 def pings_come_now_and_then(case: Case) -> str:
     """The broker sends PING periodically to clients of version 1 or newer (seed, "Keep Alive")."""
     late = case.frame is None and not case.conn.pinged
@@ -219,8 +220,9 @@ def pings_come_now_and_then(case: Case) -> str:
 
 def _unheard(case: Case) -> bool:
     conn = case.conn
-    ended = case.event is not None and conn.up + EARLY_MS >= _keepalive(case)
-    return bool(_keepalive(case) and conn.pinged and (ended or _silent(case)))
+    config = case.before.config
+    ended = case.event is not None and conn.up + EARLY_MS >= config.soonest_ms
+    return bool(config.keepalive_ms and conn.pinged and (ended or _silent(case, config.latest_ms)))
 
 
 @form(CLOSES_THE_SILENT.split(maxsplit=1)[0], on="ends, time", also=CLOSES_THE_SILENT.split()[1], if_=_unheard)
@@ -231,9 +233,11 @@ def who_gives_no_sign_of_life_is_closed(case: Case) -> str:
 
 
 def _wordless(case: Case) -> bool:
-    keepalive = _keepalive(case)
-    limit = keepalive // 2 if case.event is not None else 2 * keepalive + SLACK_MS
-    return bool(keepalive and case.phase is Phase.NEW and (case.conn.up if case.event else case.conn.low) > limit)
+    config = case.before.config
+    limit = config.soonest_ms // 2 if case.event is not None else config.latest_ms + SLACK_MS
+    return bool(
+        config.keepalive_ms and case.phase is Phase.NEW and (case.conn.up if case.event else case.conn.low) > limit
+    )
 
 
 @form("PULSAR-CONN-11", on="ends, time", if_=_wordless)
@@ -265,7 +269,7 @@ def what_can_be_survived_does_not_end_a_connection(case: Case) -> Broken:
 @BOOK.freedom("P-88")
 def it_may_have_gone_before_it_heard(case: Case) -> bool:
     """A sign of life that comes as the timeout runs out may cross the end (seed, "Keep Alive")."""
-    conn, keepalive = case.conn, _keepalive(case)
+    conn, keepalive = case.conn, case.before.config.soonest_ms
     crossing = conn.unread > conn.synced and conn.since <= min(SLACK_MS, keepalive // 2)
     return crossing and conn.rest + conn.since + EARLY_MS >= keepalive > 0
 
@@ -276,6 +280,7 @@ def _unprovoked(case: Case) -> bool:
     if case.event is None:
         there = (each for each in state.conns.values() if each.phase is Phase.LIVE and each.version)
         return bool(keepalive) and any(each.age > 2 * keepalive for each in there)
+    keepalive = state.config.soonest_ms
     if conn.must_close or conn.may_close or (conn.place and conn.phase in (Phase.NEW, Phase.ASKED)):
         return False
     if case.number not in state.conns or (conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2)):

@@ -68,7 +68,7 @@ class Ended(Case):
     def excused(self) -> bool:
         """True where the client may have a reason to close the connection, or nothing on it."""
         line, state = self.line, self.state
-        keepalive = state.config.keepalive_ms
+        keepalive = state.config.soonest_ms
         if keepalive and line.probe and line.low + GIVES_UP_MS >= keepalive:
             return True
         if not keepalive and line.unanswered:

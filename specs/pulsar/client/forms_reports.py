@@ -204,7 +204,7 @@ def what_reaches_the_application_was_pushed(case: Reported) -> str:
 
 
 def _probing(case: Case) -> bool:
-    keepalive = case.state.config.keepalive_ms
+    keepalive = case.state.config.soonest_ms
     return bool(keepalive) and any(
         line.probe and not line.over and line.low + GIVES_UP_MS >= keepalive for line in case.state.lines.values()
     )
@@ -213,9 +213,9 @@ def _probing(case: Case) -> bool:
 @BOOK.form("PULSAR-KA-08", on="hangs up, waits", if_=_probing)
 def a_client_whose_ping_is_not_answered_closes(case: Case) -> Broken | str:
     """A client that sends PING closes when no PONG comes (seed, Keep Alive)."""
-    keepalive = case.state.config.keepalive_ms
+    latest = case.state.config.latest_ms
     for line in case.state.lines.values():
-        if line.probe and not line.over and line.low > 2 * keepalive + GIVES_UP_MS:
+        if line.probe and not line.over and line.low > latest + GIVES_UP_MS:
             return Broken(f"the client's PING was not answered for {line.low} ms, the connection is open", ends=True)
     return ""
 
