@@ -104,6 +104,8 @@ class Hunter:
         self.playing = Playing(self, Lanes(at_once or lanes.width) if lanes is not None else None)
         self.vigils = Vigils(self, believed_ms)
         self.hushed = Hushed(self, believed_ms)
+        self.played: set[tuple[str, Program]] = set()
+        """By the key of their property, the programs that were played to their ends."""
         self._holes: set[str] = set()
         self.survived: set[str] = set()
         """What did not bring the implementation down (`Protocol.saying`): it has said something behind that."""
@@ -323,6 +325,8 @@ class Hunter:
         tally.plans += 1
         tally.steps += len(plan.steps)
         tally.note(judgement.covered)
+        if not recording.overflow:
+            self.played.add((prop.key, program))
         tally.leaned.update(judgement.leaned.keys())
         if judgement.verdict == "error":
             tally.errors += 1

@@ -10,7 +10,6 @@ from suites.deadline import at_least, larger
 from suites.hunt import Hunter, Pursuit
 from suites.playing import QUARTER
 from suites.rests import needed
-from suites.schedule import Left
 
 
 def of_corpus(corpus: Sequence[Card], pursuits: Sequence[Pursuit], left: int, budget_s: float) -> str:
@@ -35,16 +34,12 @@ def of_rests(
         yield RestRow(requirement=name, needs_s=round(needs_s, 3)), why
 
 
-def of_missed(
-    hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card], left: Sequence[Left]
-) -> Iterator[MissedRow]:
-    """The requirements that were not judged though all of the deck was played that judges them on the reference: `left`
-    was not. A property that was given up played less than that."""
-    known = {pursuit.prop.key for pursuit in pursuits if pursuit.error is None and pursuit.prop.key}
-    unplayed = set(left)
+def of_missed(hunter: Hunter, deck: Sequence[Card]) -> Iterator[MissedRow]:
+    """The requirements that were not judged though all of the deck that judges them on the reference was played to its
+    end. What was put off, or cut short by the end of the run, was not."""
     for name in _unjudged(hunter):
         cards = [card for card in deck if name in card.judges]
-        if cards and all(card.key in known and (card.key, card.program) not in unplayed for card in cards):
+        if cards and all((card.key, card.program) in hunter.played for card in cards):
             yield MissedRow(requirement=name, programs=len(cards))
 
 

@@ -319,7 +319,7 @@ class Session:
         for row, remark in remarks.of_rests(hunter, pursuits, deck, budget_s):
             self.writer.write(row)
             self.remarks.append(remark)
-        for missed in remarks.of_missed(hunter, pursuits, deck, left):
+        for missed in remarks.of_missed(hunter, deck):
             self.writer.write(missed)
         if self.options.pattern != "*":
             self.remarks += remarks.of_unreached(hunter, pursuits, deck)

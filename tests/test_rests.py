@@ -8,12 +8,14 @@ import pytest
 from echo import setting
 
 from impls.driver.pipes import PipeTransport
+from impls.driver.recording import Recording
 from specs.plan import Plan, Wait
 from strategies.common import Op, Program, programs
 from suites.cards import Card
 from suites.hunt import Hunter, Investigated, Property
 from suites.lanes import Lanes
 from suites.playing import PROGRAMS
+from suites.remarks import of_missed
 from suites.rests import needed, rest_s
 from suites.schedule import _long_first, _opening
 
@@ -53,6 +55,19 @@ def test_only_what_every_program_rests_too_long_for_is_told(where):
     ]
     assert needed(["LONG", "SOMETIMES", "SHORT", "ELSEWHERE", "NOBODY"], deck, known, where, 10.0) == {"LONG": 60.5}
     assert needed(["LONG"], deck, known, where, 70.0) == {}, "there was time for one of them"
+
+
+def test_what_was_put_off_or_cut_short_is_no_miss_of_the_implementation(house, where):
+    """It may lack nothing but time: the run does not say that more of it will hardly help."""
+    deck = [card("x", 1, "ONE", "BOTH"), card("x", 2, "BOTH", "TWO"), card("y", 1, "CUT")]
+    names = ("ONE", "TWO", "BOTH", "CUT", "NOWHERE")
+    hunter = Hunter(where, dict.fromkeys(names), investigate=lambda *_: Investigated(None))
+    pursuit = hunter.pursuit(a_property("x"))
+    hunter.judge(pursuit, deck[0].program, Plan(()), Recording())
+    hunter.judge(hunter.pursuit(a_property("y")), deck[2].program, Plan(()), Recording(overflow="time"))
+    assert [(row.requirement, row.programs) for row in of_missed(hunter, deck)] == [("ONE", 1)]
+    hunter.judge(pursuit, deck[1].program, Plan(()), Recording())
+    assert [(row.requirement, row.programs) for row in of_missed(hunter, deck)] == [("BOTH", 2), ("ONE", 1), ("TWO", 1)]
 
 
 @pytest.mark.parametrize(
