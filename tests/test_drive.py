@@ -141,6 +141,21 @@ def test_the_patience_grows_with_what_has_to_be_read(house, line, monkeypatch, e
     assert least_ms <= silence.ms < least_ms + 50
 
 
+def test_what_nobody_answers_has_to_be_read_before_what_is_answered(house, line, monkeypatch):
+    """Of `PUT a` with its newline six octets; that nothing is owed behind the first four shows nothing of them."""
+
+    class Deaf(house.mutants.ServerEnd):
+        def soon(self, name):
+            pass
+
+    monkeypatch.setattr(conversation, "READING_MS", 100.0)
+    where = replace(setting(house, "server", lambda: house.reference.Host(Deaf)), patience_ms=100.0)
+    steps = (Say(0, line("HELLO")), SendBytes(0, b"PUT "), SendBytes(0, b"a\n"))
+    (silence,) = drive(Plan(steps), where, "q").events[-1:]
+    assert silence.final
+    assert 700 <= silence.ms < 750
+
+
 def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 

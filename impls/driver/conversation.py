@@ -178,13 +178,15 @@ class Conversation:
         """
         began = last = self._transport.now()
         pieces: dict[int, float] = {}  # when a part of what is not complete was read, by connection
-        starting_ms, slice_ms = self._starting_ms(), 1.0
+        starting_ms, slice_ms, waited = self._starting_ms(), 1.0, False
         while True:
             heard = self.pump()
             owed = self.watcher.owed(self._watched, maybe=end)
             if owed is Owed.NOTHING:
-                self._unread_ms = 0.0
+                if heard or waited:  # what nobody answers may still be read when the next thing is said
+                    self._unread_ms = 0.0
                 return
+            waited = True
             now, patience = self._transport.now(), self._setting.patience_ms + self._unread_ms + starting_ms
             if heard and self._answers(self.out.events[-heard:], pieces, now):
                 last = now
