@@ -40,13 +40,13 @@ def upwards(link: _socket.socket, reading: _thread.LockType) -> None:
 
 def exactly(link: _socket.socket, count: int) -> bytes:
     """So many octets; fewer only at the end."""
-    data = b""
+    data = bytearray()
     while len(data) < count:
         piece = link.recv(min(65536, count - len(data)))
         if not piece:
             break
         data += piece
-    return data
+    return bytes(data)
 
 
 def downwards(link: _socket.socket, reading: _thread.LockType, todo: _queue.SimpleQueue[tuple[bytes, bytes]]) -> None:
@@ -66,9 +66,10 @@ def downwards(link: _socket.socket, reading: _thread.LockType, todo: _queue.Simp
 
 
 def write(file: int, data: bytes) -> None:
-    """All of it."""
-    while data:
-        data = data[os.write(file, data) :]
+    """All of it. A pipe takes little at a time, so that what is left is not copied each time."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(file, left) :]
 
 
 def main() -> None:
