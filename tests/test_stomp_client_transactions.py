@@ -132,3 +132,20 @@ def test_an_abort_gives_back_all_that_an_ack_has_covered(verb, again, rules):
     )  # fmt: skip
     told_again = (told("ack", ref=f"r{again}"), client("ACK", id=f"a{again}"), OK)
     assert [name for name, _ in blamed(*SUBSCRIBED, *three, *within, *told_again, END)] == rules
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("verb", ["ACK", "NACK"])
+def test_what_is_settled_behind_an_abort_is_part_of_no_transaction(verb, kept):
+    """Also where nothing was said of the one that was aborted, since all of it was kept until COMMIT."""
+    op, frames = verb.lower(), (client("BEGIN", transaction="t"), client(verb, id="a1", transaction="t"))
+    begun, settled = (() if kept else (frame,) for frame in frames)
+    ended = () if kept else (client("ABORT", transaction="t"),)
+    heard = (*SUBSCRIBED, message(1), told("receive", timeout_ms=9), got(1))
+    within = (
+        told("begin", transaction="t"), *begun, OK, told(op, ref="r1", transaction="t"), *settled, OK,
+        told("abort", transaction="t"), *ended, OK,
+    )  # fmt: skip
+    assert blamed(*heard, *within, told(op, ref="r1"), client(verb, id="a1"), OK, END) == []
+    inside = client(verb, id="a1", transaction="t")
+    assert blamed(*heard, *within, told(op, ref="r1"), inside, OK, END) == [("CLI-13", None)]

@@ -14,10 +14,14 @@ from specs.plan import Plan, Wait
 from specs.stomp.states import Config
 from strategies.common import Program, programs
 from strategies.stomp.desk import HEAD, MODES, QUIET_MS, Ear, Serving
+from strategies.stomp.serving import VERSIONS
+from strategies.stomp.writer import CRLF
 
 Scene = Callable[[Serving, int, int], None]
 ROW = HEAD
 """The place of the head number that chooses the scene."""
+FEW, MORE = 5, 13
+"""How many messages are open together at least, where there are many, and by how many there can be more."""
 LATE_MS = 1_000
 """How long the RECEIPT of a DISCONNECT is withheld: long enough for who asks again, and nothing is wrong yet."""
 
@@ -198,10 +202,31 @@ def _a_message_comes_late(s: Serving, a: int, b: int) -> None:
     _take(s, [(ear, s.message(ear)) for ear in ears])
 
 
+def _many_are_open(s: Serving, a: int, b: int) -> None:
+    """More messages are open than a small table holds, of one subscription or of two, and those that came first are
+    settled behind all of the others, or others are settled before them."""
+    mode = "client-individual" if a & 1 and s.version != "1.0" else "client"
+    ears = [s.subscribe(n, mode) for n in range(1 + a // 2 % 2)]
+    for n in range(FEW + b % MORE):
+        s.given(ears[n % len(ears)])
+    verb = "nack" if a & 48 == 48 and s.version != "1.0" else "ack"
+    for nth in (a // 64, 0) if a & 4 else (0, a // 64):
+        for ear in ears:
+            s.settle(ear, verb, nth)
+    for ear in ears if a & 8 else ():
+        while ear.open:
+            s.settle(ear, "ack", -1 if mode == "client-individual" else 0)
+
+
 SCENES: Sequence[Scene] = (
     _one_of_three_has_ended, _across, _a_subscription_again, _a_name_again, _nothing_behind_something,
     _a_receive_in_vain, _given_back, _one_message_for_two, _others_messages_wait, _a_message_comes_late,
+    _many_are_open,
 )  # fmt: skip
+OF_EACH_VERSION: Sequence[Scene] = (
+    _across, _one_message_for_two, _many_are_open, _others_messages_wait, _given_back, _a_subscription_again,
+)  # fmt: skip
+"""Those about what versions say in different ways: which message is acknowledged, and of which subscription it is."""
 
 
 def scenes() -> SearchStrategy[Program]:
@@ -219,6 +244,25 @@ def showing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s.given(s.ear(), b"behind")
     s.end()
     return s.plan()
+
+
+def showing_older(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A session of an older version than the newest that the client offers, with a scene; where there is none, of its
+    own. Head: as in `showing`; the row tells the scene and the version, the newest one of the older first."""
+    *head, row, a, b = program.head
+    wish = _older(config, row // len(OF_EACH_VERSION))
+    s = Serving(config, (head[0] & ~CRLF, head[1], 0, 0), hurry=hurry)
+    s.connect(list(dict.fromkeys((wish, config.version))), wish)
+    s.version = wish
+    OF_EACH_VERSION[row % len(OF_EACH_VERSION)](s, a, b)
+    s.given(s.ear(), b"behind")
+    s.end()
+    return s.plan()
+
+
+def _older(config: Config, number: int) -> str:
+    older = VERSIONS[: VERSIONS.index(config.version)][::-1]
+    return older[number % len(older)] if older else config.version
 
 
 def departures() -> SearchStrategy[Program]:

@@ -73,6 +73,12 @@ test_names_again = hunts(
     2,
     deals=serving_twice.ROW,
 )
+test_names_in_older_versions = hunts(
+    "What belongs to several subscriptions, in sessions of versions before the newest that the client speaks.",
+    serving_twice.scenes(),
+    serving_twice.showing_older,
+    deals=serving_twice.ROW,
+)
 test_leaving = hunts(
     "A RECEIPT of DISCONNECT that takes its time.", serving_twice.departures(), serving_twice.leaving, 0.3
 )

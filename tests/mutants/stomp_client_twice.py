@@ -15,8 +15,10 @@ from tests.mutants.faults import on
 from tests.mutants.record import Witness
 from tests.mutants.stomp_client_kit import mutant
 
-ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH, WAITING, LATE = range(10)
+ENDED, ACROSS, SUBSCRIPTION, NAME, EMPTY, IN_VAIN, BACK, BOTH, WAITING, LATE, MANY = range(11)
 """The scenes of `serving_twice`."""
+OLD_ACROSS = 0
+"""A scene of each version."""
 SAME_NAME, END = range(2)
 """Rows of `serving_receipts`."""
 
@@ -24,6 +26,11 @@ SAME_NAME, END = range(2)
 def scene(row: int, a: int = 0, b: int = 0) -> Witness:
     """A session with a scene."""
     return lambda config: serving_twice.showing(Program((0, 0, 0, 0, row, a, b), ()), config)
+
+
+def older(row: int, a: int = 0, b: int = 0) -> Witness:
+    """A session of the version before, with a scene."""
+    return lambda config: serving_twice.showing_older(Program((0, 0, 0, 0, row, a, b), ()), config)
 
 
 def late(config: Any) -> Plan:
@@ -138,6 +145,55 @@ class SettledThoughAborted(Caller):
     def do_abort(self, given: Mapping[str, Any]) -> Any:
         self.settling[given["transaction"]] = []
         return super().do_abort(given)
+
+
+@mutant("acks-in-the-aborted-one", "CLI-13", scene(BACK))
+class AcksInTheAbortedOne(Caller):
+    """What is settled outside of transactions, behind an ABORT, is said to be part of the one that was aborted, until
+    another one begins."""
+
+    aborted, settles = "", False
+
+    def do_begin(self, given: Mapping[str, Any]) -> Any:
+        self.aborted = ""
+        return super().do_begin(given)
+
+    def do_abort(self, given: Mapping[str, Any]) -> Any:
+        self.aborted = self.transactions[given["transaction"]]
+        return super().do_abort(given)
+
+    def answer_for(self, command: str, given: Mapping[str, Any]) -> Any:
+        self.settles = True
+        try:
+            return super().answer_for(command, given)
+        finally:
+            self.settles = False
+
+    def in_transaction(self, given: Mapping[str, Any]) -> list[Header]:
+        lost = [("transaction", self.aborted)] if self.aborted and self.settles else []
+        return super().in_transaction(given) or lost
+
+
+@mutant(
+    "ring-of-eight", "ACKMODE-02", scene(MANY, 1, 4), "ACKMODE-06 ACK-03 ACK-01", switches={"settled_again": "ignore"}
+)
+class RingOfEight(Caller):
+    """What an ACK names is kept for the last eight messages: the ninth takes the place of the first."""
+
+    def naming(self, channel: Channel, delivery: Delivery) -> list[Header]:
+        known = {each.number % 8: each for each in sorted(self.refs.values(), key=lambda each: each.number)}
+        return super().naming(channel, known[delivery.number % 8])
+
+
+@mutant("newest-subscription-in-1.1", "CLI-09", older(OLD_ACROSS), "ACK-03 NACK-01 ACKMODE-02")
+class NewestSubscription(Caller):
+    """In sessions of 1.1 an ACK names the newest subscription."""
+
+    def naming(self, channel: Channel, delivery: Delivery) -> list[Header]:
+        newest = [each.id for each in self.subscriptions.values()][-1]
+        found = super().naming(channel, delivery)
+        older = channel.version == "1.1" and newest is not None
+        return [(name, newest if older and name == "subscription" else value) for name, value in found]
 
 
 @mutant("acks-the-last-of-its-name", "ACKMODE-02", scene(BOTH), "ACK-01 ACK-03 CLI-09 CLI-13")

@@ -277,6 +277,32 @@ mutant("receipt-before-subscription", "SUB-05", _subscribed_then_sent, accept="R
 
 
 @plan
+def _subscribed_again_then_sent(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE, receipt=w.receipt())
+    w.subscribe(line, TOPIC, "client", receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("second-subscription-late", "SUB-05", _subscribed_again_then_sent, accept="RECEIPT-04 SUB-11 UNSUB-05 TXN-11")
+class SecondSubscriptionLate(_OneBehind):
+    """SUBSCRIBE behind another one of its connection is receipted at once and takes effect behind a SEND."""
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command == "SEND":
+            Session.handle(self, frame)
+            self.catch_up()
+        else:
+            super().handle(frame)
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if self.subscriptions:
+            self.behind = frame
+        else:
+            super().on_SUBSCRIBE(frame)
+
+
+@plan
 def _unsubscribed_then_sent(w: plans.Writer) -> None:
     line, other = w.line(), w.line(1)
     w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())

@@ -93,7 +93,7 @@ class Case:
     @property
     def want(self) -> Want | None:
         """The acknowledgement that the application asked for, which an ACK or NACK carries out."""
-        return wanted(self.state, self.action, self.at)
+        return wanted(self.state, self.action, self.at, inside=self.frame.get("transaction") is not None)
 
     @property
     def known(self) -> bool:
@@ -262,9 +262,12 @@ def names(state: ClientState, frame: Frame, push: Push) -> bool:
     return same and (said.get("subscription") == sub or (sub is None and state.version == "1.0"))
 
 
-def wanted(state: ClientState, verb: str, at: int) -> Want | None:
-    """The acknowledgement of a message that the application asked for and that has not come."""
-    return next((want for want in state.wants if want.at == at and want.verb == verb and not want.met), None)
+def wanted(state: ClientState, verb: str, at: int, *, inside: bool) -> Want | None:
+    """The acknowledgement of a message that the application asked for and that has not come. Of several one that is
+    meant to be in a transaction, or not, as the frame is: what was kept for a transaction that was aborted never comes
+    (docs/ambiguities.md, "When a frame is owed")."""
+    left = [want for want in state.wants if want.at == at and want.verb == verb and not want.met]
+    return next((want for want in left if (want.tx is not None) == inside), left[0] if left else None)
 
 
 _FINDING = {

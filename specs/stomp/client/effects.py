@@ -7,7 +7,7 @@ from typing import Any
 
 from specs.model import ANYTHING
 from specs.stomp.client.book import BOOK
-from specs.stomp.client.case import Case, Outcome, Reported, wanted
+from specs.stomp.client.case import Case, Outcome, Reported
 from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, REPORTS, K
 from specs.stomp.client.state import ClientState, Push
 
@@ -98,7 +98,7 @@ def a_message_is_settled(case: Case) -> ClientState:
     if not case.known:
         state = _asking(case, -1)
         return state._replace(wants=tuple(w._replace(met=True) if w.verb == case.action else w for w in state.wants))
-    want = wanted(case.state, case.action, case.at)
+    want = case.want
     state = _asking(case, -1 if want is None else want.nth)
     covered = {at for at, push in enumerate(state.pushes) if at == case.at or _before(state, at, case.at)}
     pushes = (

@@ -353,6 +353,13 @@ def what_is_settled_in_a_transaction_names_it(case: Case) -> str:
     return "" if want is None or want.tx is None else _in(case, want.tx)
 
 
+@form(NAMES_ITS_OWN, on="ACK, NACK", if_=lambda case: case.known and case.want is not None and case.want.tx is None)
+def what_is_settled_outside_is_part_of_no_transaction(case: Case) -> str:
+    """L180-181: the transaction header says that the acknowledgement is part of that transaction."""
+    said = case.frame.get("transaction")
+    return "" if said is None else f"{case.action} was to be part of no transaction and is part of {said!r}"
+
+
 # -- transactions ------------------------------------------------------------------------------------------------------
 
 
