@@ -20,8 +20,8 @@ from strategies.stomp.writer import CRLF
 Scene = Callable[[Serving, int, int], None]
 ROW = HEAD
 """The place of the head number that chooses the scene."""
-FEW, MORE = 5, 13
-"""How many messages are open together at least, where there are many, and by how many there can be more."""
+OPEN = (9, 5, 17, 9, 5)
+"""How many messages are open together, where there are many: one more than tables hold that are small."""
 LATE_MS = 1_000
 """How long the RECEIPT of a DISCONNECT is withheld: long enough for who asks again, and nothing is wrong yet."""
 
@@ -203,19 +203,17 @@ def _a_message_comes_late(s: Serving, a: int, b: int) -> None:
 
 
 def _many_are_open(s: Serving, a: int, b: int) -> None:
-    """More messages are open than a small table holds, of one subscription or of two, and those that came first are
-    settled behind all of the others, or others are settled before them."""
-    mode = "client-individual" if a & 1 and s.version != "1.0" else "client"
-    ears = [s.subscribe(n, mode) for n in range(1 + a // 2 % 2)]
-    for n in range(FEW + b % MORE):
+    """More messages are open than a small table holds, of one subscription or of two. Each is settled by itself, the
+    oldest first or, where that is possible, the newest: whoever takes an older one for it settles it a second time."""
+    single = bool(a & 3) and s.version != "1.0"
+    ears = [s.subscribe(n, "client-individual" if single else "client") for n in range(1 + a // 4 % 2)]
+    for n in range(OPEN[b % len(OPEN)]):
         s.given(ears[n % len(ears)])
-    verb = "nack" if a & 48 == 48 and s.version != "1.0" else "ack"
-    for nth in (a // 64, 0) if a & 4 else (0, a // 64):
-        for ear in ears:
-            s.settle(ear, verb, nth)
-    for ear in ears if a & 8 else ():
+    first = 0 if a & 8 or not single else -1
+    for ear in ears:
+        s.settle(ear, "nack" if a & 48 == 48 and s.version != "1.0" else "ack", first)
         while ear.open:
-            s.settle(ear, "ack", -1 if mode == "client-individual" else 0)
+            s.settle(ear, "ack", first)
 
 
 SCENES: Sequence[Scene] = (

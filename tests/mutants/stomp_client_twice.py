@@ -174,9 +174,7 @@ class AcksInTheAbortedOne(Caller):
         return super().in_transaction(given) or lost
 
 
-@mutant(
-    "ring-of-eight", "ACKMODE-02", scene(MANY, 1, 4), "ACKMODE-06 ACK-03 ACK-01", switches={"settled_again": "ignore"}
-)
+@mutant("ring-of-eight", "ACKMODE-02", scene(MANY, 9), "ACKMODE-06 ACK-03 ACK-01", switches={"settled_again": "ignore"})
 class RingOfEight(Caller):
     """What an ACK names is kept for the last eight messages: the ninth takes the place of the first."""
 
