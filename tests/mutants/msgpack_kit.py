@@ -133,7 +133,7 @@ def without_short_rest(data: bytes) -> bytes:
 
 
 class Shortened:
-    """What a reader keeps that loses the beginning of a message when it comes with the end of one that was in pieces."""
+    """What a reader keeps that loses the beginning of a message that comes with the end of one that was in pieces."""
 
     def __init__(self) -> None:
         self.begun = b""
