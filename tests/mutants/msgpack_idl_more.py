@@ -105,7 +105,7 @@ class FunctionsInOneList(Idl):
         return made
 
 
-@mutant("modifier-left-over", "FIELD-03", "message A {\n  1: optional ;\n}\n", PLAIN, accept="ERR-02")
+@mutant("modifier-left-over", "FIELD-03", "message A {\n  1: optional\n}\n", PLAIN, accept="ERR-02")
 class ModifierLeftOver(Idl):
     """The modifier of a field at which a document broke off is that of the first field without one in the next."""
 
