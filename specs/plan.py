@@ -26,7 +26,8 @@ class Say:
 
     `cuts` are offsets in octets at which the encoded frame is split into separate writes; negative ones count from its
     end. `when` is "turn" (wait until the model says that the implementation owes nothing), "now", or "join" (now, in
-    one write with what the same connection says next). `style` is handed to the protocol's encoder. A frame with a Ref
+    one write with what the same connection says next; where it is cut, its last piece is in one write with the first of
+    that). `style` is handed to the protocol's encoder. A frame with a Ref
     is said up to `upto` times, as often as the Ref can be resolved anew.
     """
 

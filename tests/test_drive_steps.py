@@ -70,6 +70,19 @@ def test_join_is_one_write_with_what_follows(house, line, log):
     assert log.ends[0].writes == [b"HELLO\nPUT a\nPUT", b" b\n"]
 
 
+def test_what_is_joined_is_cut_where_it_asks_for_that(house, line, log):
+    """The last piece of one shares a write with the first of the next, also where that is held back itself."""
+    steps = [
+        Say(0, line("HELLO"), (2, -1), "join"),
+        Say(0, line("PUT", "a"), (3,), "join"),
+        SendBytes(0, b"PUT b\n", "now"),
+    ]
+    play_in_memory(house, lambda: log, *steps)
+    assert log.ends[0].writes == [b"HE", b"LLO", b"\nPUT", b" a\nPUT b\n"]
+    play_in_memory(house, lambda: log, *steps[:2], Wait(5), Say(0, line("PUT", "c"), when="now"))
+    assert log.ends[1].writes == [b"HE", b"LLO", b"\nPUT", b" a\n", b"PUT c\n"]
+
+
 @pytest.mark.parametrize("last", [Wait(0), Wait(5), Close(0), Say(1, None), None], ids=str)
 def test_what_is_held_back_is_sent_before_anything_else_happens(house, line, log, last):
     last = Say(1, line("HELLO")) if isinstance(last, Say) else last

@@ -52,6 +52,8 @@ class Line:
     incoming: Decoder
     outgoing: Decoder
     held: bytes = b""
+    cuts: tuple[int, ...] = ()
+    """Where what is held is cut when it is sent."""
     raw: bool = False
     ended: bool = False
     control: ControlChannel | None = None

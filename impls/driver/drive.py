@@ -163,20 +163,29 @@ class _Drive:
             self._decode_own(step.conn, line, data)
         else:
             self._talk.feed(said)
-        if step.when == "join":
-            line.held += data
-            self._holding = True
-            return True
         start = len(line.held)
-        data, line.held = line.held + data, b""
+        line.held += data
+        line.cuts += _places(step.cuts, start, len(line.held))
+        self._send_held(step, line)
+        return True
+
+    def _send_held(self, step: Say | SendBytes, line: Line) -> None:
+        """Send what is held of a connection, unless more is to come in one write with it."""
+        if step.when == "join":
+            self._holding = True
+        else:
+            self._in_pieces(step.conn, line)
+
+    def _in_pieces(self, number: int, line: Line) -> None:
+        """Send what is held of a connection, cut where its frames are, and not where one ends and the next begins."""
+        data, cuts, line.held, line.cuts = line.held, line.cuts, b"", ()
         at, apart_until = 0, self._transport.now() + APART_MS
-        for cut in _places(step.cuts, start, len(data)):
-            self._send(step.conn, line, data[at:cut])
+        for cut in cuts:
+            self._send(number, line, data[at:cut])
             self._talk.pump()
             self._until_read(line, apart_until)
             at = cut
-        self._send(step.conn, line, data[at:])
-        return True
+        self._send(number, line, data[at:])
 
     def _until_read(self, line: Line, until: float) -> None:
         """Let the peer take what was sent: the next piece would come to it together with this one."""
@@ -197,12 +206,8 @@ class _Drive:
             data += text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
         self._tell_how(step, data)
         self._decode_own(step.conn, line, data)
-        if step.when == "join":
-            line.held += data
-            self._holding = True
-        else:
-            data, line.held = line.held + data, b""
-            self._send(step.conn, line, data)
+        line.held += data
+        self._send_held(step, line)
 
     def _tell_how(self, step: Say | SendBytes, data: bytes) -> None:
         """Say in the trace what is special about how something is written."""
@@ -238,8 +243,7 @@ class _Drive:
     def _flush(self, number: int) -> None:
         line = self._talk.lines.get(number)
         if line is not None and line.held and not line.ended:
-            data, line.held = line.held, b""
-            self._send(number, line, data)
+            self._in_pieces(number, line)
 
     def _close(self, step: Close) -> None:
         line = self._talk.lines.get(step.conn)
@@ -281,7 +285,7 @@ class _Drive:
             self._talk.opened(step.conn, line.link)
 
 
-def _places(cuts: Sequence[int], start: int, size: int) -> list[int]:
+def _places(cuts: Sequence[int], start: int, size: int) -> tuple[int, ...]:
     """Where octets up to `size` are cut, of which those of the frame begin at `start`."""
     places = {(start if cut >= 0 else size) + cut for cut in cuts}
-    return sorted(place for place in places if start < place < size)
+    return tuple(sorted(place for place in places if start < place < size))

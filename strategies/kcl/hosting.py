@@ -6,7 +6,7 @@ in initialize or writes lines together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -195,7 +195,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, ways: in
 
 
 def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
-    """initialize and the ops."""
+    """initialize, a scene and the ops: a conversation may cost the start of a program, and what is in it hardly any."""
     head = program.head
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
@@ -205,6 +205,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     if head[3] % 4 == 3:
         w.checkpoint((None, texts.number(0))[head[3] // 4 % 2])
     w.status()
+    if scene := SCENES[head[2] // 8 % len(SCENES)]:
+        scene(w)
     requested = False
     for serial, op in enumerate(program.ops):
         w.ways = Ways(bits, head[2] + serial)
@@ -273,6 +275,62 @@ def _many(w: Writer, op: Op) -> None:
         if how % 2 and n % 3 == 2:
             _checkpoints(w, op._replace(args=(0, data, key, how // 2 % 2, more + n)))
         w.status()
+
+
+def _wide_keys(w: Writer) -> None:
+    """A record with each key beyond ASCII."""
+    w.batch([(b"data", key) for key in texts.WIDE_KEYS])
+    w.status()
+
+
+def _keys(w: Writer) -> None:
+    """A record with each key of ASCII."""
+    w.batch([(b"data", key) for key in texts.KEYS])
+    w.status()
+
+
+def _octets(w: Writer) -> None:
+    """A record with each of the data that have traps, and behind each an empty one."""
+    w.batch([(data, "key") for each in texts.DATA for data in (each, b"")])
+    w.status()
+
+
+def _refused(w: Writer) -> None:
+    """A number that was refused is asked for again: while it is still refused, when it is not, and in another batch."""
+    w.wait(0)
+    w.checkpointer("ThrottlingException")
+    w.batch([(b"one", "key"), (b"two", "key")])
+    w.checkpoint(w.numbers[-2])
+    w.wait(0)
+    w.checkpoint(w.numbers[-2])
+    w.wait(0)
+    w.checkpointer(None)
+    w.checkpoint(w.numbers[-2])
+    w.wait(0)
+    w.status()
+    w.wait(0)
+    w.checkpointer(None)
+    w.batch([(b"three", "key")])
+    w.checkpoint(w.numbers[-2])
+    w.wait(0)
+    w.status()
+
+
+def _talks_on(w: Writer) -> None:
+    """A child prints when it has its answer, and asks again."""
+    w.wait(0)
+    w.checkpointer(None)
+    w.batch([(b"one", "key"), (b"two", "key")])
+    for number in w.numbers[-2:]:
+        w.checkpoint(number)
+        w.wait(0)
+        w.junk(b"plain text")
+        w.junk(b"[]", now=True)
+    w.status()
+
+
+SCENES: Sequence[Callable[[Writer], None] | None] = (None, _refused, _wide_keys, _talks_on, _octets, _keys)
+"""What stands at the beginning of conversations, dealt by the head."""
 
 
 OFTEN = 232

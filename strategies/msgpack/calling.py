@@ -252,7 +252,7 @@ def _bad_result(t: Teller, op: Op) -> None:
 
 
 def _nothing(t: Teller, op: Op) -> None:
-    """Results of nil: of a function without one, and of one that may have none."""
+    """Results of nil: of a function without one, and of one that may have none, at times behind another of it."""
     place = t.place(*op.args)
     name = ("done", "perhaps", "numbers", t.function(place, op.args[2]))[op.args[3] % 4]
     result: Any = None
@@ -260,6 +260,9 @@ def _nothing(t: Teller, op: Op) -> None:
         result = "some"
     if name == "numbers" and op.args[4] % 2:
         result = (1, None, 3) if "int?>" in t.world.more and op.args[4] % 4 == 3 else (1, 2, 3)
+    if op.args[3] // 4 % 2 and name in ("perhaps", "numbers"):
+        t.call(place, name)
+        t.answer(None, "before" if name == "perhaps" else (4, 5))
     t.call(place, name)
     t.answer(None, result)
 

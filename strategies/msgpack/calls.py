@@ -79,7 +79,7 @@ class Teller:
         if self.wire & 2 and style % 4 and self.config.raw:
             form = widened(response(0, error, result), style)
             self.features.add("wide")
-        if self.wire & 1 and style % 8 != 1 and when != "join":
+        if self.wire & 1 and style % 8 != 1:
             cuts = pieces(style, len(encode(response(0, error, result), form)))
             self.features.add("cuts")
         if when == "join":
@@ -136,9 +136,11 @@ def _group(t: Teller, op: Op) -> None:
     """Several calls at once, answered in another order, awaited in a third."""
     _, which, style, a, b = op.args
     count = 2 + which % 4
-    methods = [t.start("call_async", (n,)) for n in range(count)]
-    if which & 32:  # what has no id goes out beside what has one
-        t.start("notify", (count,))
+    methods, behind = list[str](), count - b % count if which & 32 else 0
+    for n in range(count):
+        methods.append(t.start("call_async", (n,)))
+        if n + 1 == behind:  # what has no id goes out beside what has one, and between
+            t.start("notify", (count,))
     first, *others = _shuffled(methods, style)
     t.finish(first)  # a client may send when it waits for something, and not before
     t.wait()
@@ -154,24 +156,26 @@ def _group(t: Teller, op: Op) -> None:
 
 
 def _straddle(t: Teller, op: Op) -> None:
-    """What is read at once is a response and the first octets of the next one."""
+    """What is read at once is a response, at times the end of one, and the first octets of the next one."""
     _, which, style, a, b = op.args
     first, second = t.start("call_async", (1,)), t.start("call_async", (2,))
     t.finish(first)
     t.finish(second)
     t.wait()
-    t.answer(first, None, ("of", first), style, "join")
+    t.answer(first, None, ("of", first), style, "join", at=(1 + b % 5,) if which % 2 else ())
     error = values.pick(ERRORS, b) if which % 4 == 3 else None
     t.answer(second, error, None if which % 4 == 3 else ("of", second), when="now", at=(1 + a % 12,))
     t.wait()
 
 
 def _rolling(t: Teller, op: Op) -> None:
-    """Calls of which some stay open while others come and go, now and then with an error."""
+    """Calls of which some stay open while others come and go, now and then with an error or with notifications."""
     _, which, style, a, b = op.args
     open_: list[str] = []
     for n in range(4 + which % 12):
         open_.append(t.start("call_async", (n,)))
+        if which & 32 and n % 3 == 1:
+            t.start("notify", (n,))
         if len(open_) > 1 + a % 4:
             done = open_.pop((b >> n % 8) % len(open_))
             if which & 64 and style >> n % 8 & 1:

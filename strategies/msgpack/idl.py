@@ -5,6 +5,7 @@ Source: 004_4ca5b084f7ea0751.txt.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -106,6 +107,31 @@ def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan
     if other % 2:
         script.ask(text)
     return script.plan()
+
+
+def broken_off(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A document that breaks off behind each of some words in a row, or goes on there with what is no word; and behind
+    each a plain one, in which nothing may be left of it."""
+    style, seed, which, other = program.head
+    script = Script(config, hurry=hurry)
+    text = _text(built(program.ops, extensions_of(config.profile)), config, 0, seed)
+    ends = [word.end() for word in _WORD.finditer(text)] or [0]
+    for n in range(min((8, 48, 24)[other % 3], len(ends))):
+        script.ask(text[: ends[(which + n) % len(ends)]] + _BROKEN[style % len(_BROKEN)])
+        first = (seed + n) % len(_BARE)
+        script.ask("".join((*_BARE[first:], *_BARE[:first])))
+    return script.plan()
+
+
+_WORD = re.compile(r"\w+|\S")
+_BROKEN = ("", " ;", "\n}\n", " {", " 7 7")
+"""What stands where a document breaks off."""
+_BARE = (
+    f"message M{TAG} {{\n  1: int x\n  2: list<int> y\n}}\n",
+    f"exception E{TAG} {{\n  1: int x\n}}\n",
+    f"service S{TAG}: 0 {{\n  int f()\n  void g(1: int x)\n  int h()\n}}\n",
+)
+"""Definitions without anything that may be left out."""
 
 
 def repeating(program: Program, config: Config, *, hurry: bool = False) -> Plan:

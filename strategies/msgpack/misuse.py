@@ -64,6 +64,8 @@ _LIARS: Sequence[bytes] = (
     b"\xc6\x80\x00\x00\x00", b"\xdd\x7f\xff\xff\xff",
 )  # fmt: skip
 _DEEP = (600, 1000, 10_000, 100_000, 30_000)
+_WORKED_WITH = 60_000
+"""Levels of params that are not too large to be read by most, and enough for work that grows with their square."""
 _OPENERS = (b"\x91", b"\x81\xa1k", b"\xdc\x00\x01", b"\x81", b"\x91\x81\xc0")
 
 
@@ -131,7 +133,11 @@ def _liar(w: Writer, line: Line, a: int, b: int) -> None:
 
 def _deep(w: Writer, line: Line, a: int, b: int) -> None:
     depth, opener = values.pick(_DEEP, a), values.pick(_OPENERS, a // len(_DEEP))
-    prefix = b"" if b % 2 else encode(request(9, w.config.name("echo"), 0), None)[:-1]
+    request_begun = encode(request(9, w.config.name("echo"), 0), None)[:-1]
+    if b & 8:  # what is whole is not only read, but also worked with
+        w.blurt(line, request_begun + b"\x91" * _WORKED_WITH + b"\xc0")
+        return
+    prefix = b"" if b % 2 else request_begun
     w.blurt(line, prefix + opener * depth + (b"\xc0" if b % 4 < 2 else b""))
 
 

@@ -110,6 +110,9 @@ test_lines = hunts("Where the fault of a plain document is said to be.", idl.doc
 test_forgetting = hunts(
     "What one document declares is unknown to the next.", idl.documents(most=5), idl.forgetting, 0.7
 )
+test_breaking_off = hunts(
+    "Documents that break off somewhere, and behind each a plain one.", idl.documents(most=3), idl.broken_off, 0.7
+)
 test_repeating = hunts("One document, again and again.", idl.documents(most=2), idl.repeating, 0.5)
 test_open_points = hunts(
     "What may be refused, and must be read rightly by whoever takes it.", idl.documents(), idl.shuffled, 0.7

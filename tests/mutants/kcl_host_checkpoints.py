@@ -228,3 +228,17 @@ class NoneInEmptyBatch(Host):
     def records(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         self.sent = len(records)
         return super().records(records)
+
+
+@host("refused-once-granted-next", "CHECKPOINT-09", asking("ThrottlingException", None), accept="CHECKPOINT-07")
+class RefusedOnceGrantedNext(Host):
+    """A number that was refused counts as done: when it is asked for again that is a success, and not tried."""
+
+    def attempt(self, number: str | None) -> str | None:
+        refused: set[str | None] = self.__dict__.setdefault("refused", set())
+        if number is not None and number in refused:
+            return None
+        error = super().attempt(number)
+        if error is not None:
+            refused.add(number)
+        return error

@@ -183,3 +183,34 @@ host("initialize-twice", "INIT-01", batch(b"x"), accept="PROC-06 PROC-03", smoke
         lambda self, value: self.send(self.message("initialize", value)), when=lambda value: value["op"] == "initialize"
     ),
 )
+
+
+def _prints_behind_an_answer(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.checkpoint(w.numbers[-1])
+    w.wait(0)
+    w.junk(b"plain text")
+    w.status(now=True)
+
+
+@host("junk-behind-a-checkpoint-is-failure", "FRAME-08", _prints_behind_an_answer, accept="INV-HOST-01")
+class JunkBehindACheckpointIsFailure(Host):
+    """Where a checkpoint has succeeded in an action, a line that is no message fails it."""
+
+    granted_in = 0
+
+    def attempt(self, number: str | None) -> str | None:
+        error = super().attempt(number)
+        self.granted_in = self.count if error is None else self.granted_in
+        return error
+
+    def send(self, members: dict[str, Any]) -> None:
+        super().send(members)
+        if members["action"] != "checkpoint":
+            self.granted_in = 0
+
+    def understood(self, line: bytes) -> dict[str, Any] | None:
+        found = super().understood(line)
+        if found is None and self.granted_in:
+            raise Failed("no JSON")
+        return found

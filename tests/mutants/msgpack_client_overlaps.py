@@ -9,7 +9,7 @@ from impls.references.msgpack.client import Caller
 from strategies.msgpack import calls
 from tests.mutants.faults import on
 from tests.mutants.msgpack_client import breaks, mutant, told
-from tests.mutants.msgpack_kit import Witness, without_short_rest
+from tests.mutants.msgpack_kit import Shortened, Witness, without_short_rest
 
 BESIDE = told("group", 0, 32)
 LONG = told("many", 0, 0, 0, 7, 1)
@@ -60,6 +60,16 @@ mutant("short-rest-of-responses-lost", "FRAG-01", told("straddle", 0, 0, 0, 1), 
     "Up to three octets behind a whole response in one read are thrown away.",
     on(Caller, "received").takes(data=lambda self, data: data if self.reader.midway else without_short_rest(data)),
 )
+
+
+@mutant("beginning-of-a-response-lost", "FRAG-01", told("straddle", 0, 1), accept="CLI-01 CLI-03")
+class BeginningOfAResponseLost(Caller):
+    """When a read ends one message that came in pieces, the beginning of the next one in it is lost."""
+
+    def received(self, data: bytes) -> None:
+        super().received(self.__dict__.setdefault("shortened", Shortened())(data))
+
+
 mutant("result-beside-an-error", "CLI-02", ERROR_AND_RESULT)(
     "A response that has a result is a success, whatever its error is.",
     on(Caller, "message").takes(
@@ -120,3 +130,17 @@ class CallsAsBefore(NotifiesAsBefore):
     """A request has the params of an earlier one to the same method, if they are as many."""
 
     kind = 0
+
+
+@mutant("steps-back-after-a-notification", "REQ-02", told("group", 0, 32, 0, 0, 1), accept="CLI-01 REQ-01")
+class StepsBackAfterANotification(Caller):
+    """A notification beside an open call takes the id of the latest one back: the next one has it again."""
+
+    def identity(self) -> int:
+        self.last += 1
+        return self.last
+
+    def write(self, message: list[Any]) -> None:
+        if message[0] == 2 and self.open:
+            self.last -= 1
+        super().write(message)

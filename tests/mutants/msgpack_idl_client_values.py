@@ -221,6 +221,24 @@ mutant("texts-trimmed", "ENC-01", calls(To("get", result=" a ")), accept="ENC-11
 )
 
 
+@mutant(
+    "nil-as-before",
+    "ENC-01",
+    calls(To("perhaps"), To("perhaps", result=None)),
+    accept="ENC-04",
+)
+class NilAsBefore(MadeCaller):
+    """Where a function is called twice in a row and is nil the second time, its first result is reported."""
+
+    before: tuple[Any, Any] = (None, None)
+
+    def success(self, result: Any) -> dict[str, Any]:
+        function, former = self.before
+        result = former if result is None and function is self.function else result
+        self.before = self.function, result
+        return super().success(result)
+
+
 @mutant("results-kept", "ENC-01", calls(To("get"), To("perhaps", result=None)), accept="ENC-04")
 class ResultsKept(MadeCaller):
     """Where the result is nil, that of the call before is reported again, if it is of the same type."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker, Part
+from impls.references.msgpack.idl_words import Wrong
 from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
 
@@ -102,3 +103,23 @@ class FunctionsInOneList(Idl):
             known += [each for each in made["functions"] if each["name"] not in names]
             made["functions"] = list(known)
         return made
+
+
+@mutant("modifier-left-over", "FIELD-03", "message A {\n  1: optional\n}\n", PLAIN, accept="ERR-02")
+class ModifierLeftOver(Idl):
+    """The modifier of a field at which a document broke off is that of the first field without one in the next."""
+
+    left = ""
+
+    def read(self, source: str, profile: str) -> list[Part]:
+        parser = self.parser_type(source, self.switches)
+        before, self.left = self.left, ""
+        try:
+            parser.document()
+        except Wrong:
+            words = [word.text for word in parser.words[max(0, parser.at - 2) : parser.at + 1]]
+            self.left = "optional" if "optional" in words else ""
+        parts = super().read(source, profile)
+        for member in [member for part in parts if part.what == "message" for member in part.members][:1]:
+            member.mod = member.mod or before
+        return parts

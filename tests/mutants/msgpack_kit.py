@@ -130,3 +130,23 @@ def without_short_rest(data: bytes) -> bytes:
     except Broken:
         return data
     return data[:end] if end and len(data) - end <= 3 else data
+
+
+class Shortened:
+    """What a reader keeps that loses the beginning of a message that comes with the end of one that was in pieces."""
+
+    def __init__(self) -> None:
+        self.begun = b""
+
+    def __call__(self, data: bytes) -> bytes:
+        """What is left of a read."""
+        whole, reader, ends = self.begun + data, Unpacker(), [0]
+        reader.feed(whole)
+        try:
+            ends += [reader._at for _ in reader.values()]
+        except Broken:
+            return data
+        lost = bool(self.begun) and len(ends) == 2 and ends[1] < len(whole)
+        data = data[: ends[1] - len(self.begun)] if lost else data
+        self.begun = b"" if lost else whole[ends[-1] :]
+        return data

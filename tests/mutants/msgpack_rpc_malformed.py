@@ -80,6 +80,34 @@ class HangsOfSizes(Server):
     sessions: Sequence[Session] = ()
 
 
+@mutant("hangs-of-depth", "BAD-01", abused("deep", 0, 8))
+class HangsOfDepth(Server):
+    """Params of great depth that are not too large to be read are worked with for ever."""
+
+    hangs = False
+
+    def settle(self) -> None:
+        if not self.hangs:
+            super().settle()
+
+    def advance(self, ms: float) -> None:
+        if self.hangs:
+            self.now += ms
+        else:
+            super().advance(ms)
+
+    def open(self) -> Session:
+        session, server = super().open(), self
+        read = session.send
+
+        def send(data: bytes) -> None:
+            server.hangs |= len(data) < 1 << 16 and data.count(b"\x91") > 50_000 and data[-1:] == b"\xc0"
+            read(data)
+
+        session.send = send  # type: ignore[method-assign]
+        return session
+
+
 @mutant("closes-all", "BAD-01", abused("no array", 20))
 class ClosesAll(Server):
     """What one client says wrong ends the connections of all."""

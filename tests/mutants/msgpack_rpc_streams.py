@@ -12,7 +12,7 @@ from strategies.msgpack.aimed import counting
 from strategies.msgpack.sessions import interpret
 from strategies.msgpack.writer import CUTS
 from tests.mutants.faults import on
-from tests.mutants.msgpack_kit import call, mutant, note, plan, without_short_rest
+from tests.mutants.msgpack_kit import Shortened, call, mutant, note, plan, without_short_rest
 
 # -- streams ----------------------------------------------------------------------------------------------------------
 
@@ -45,6 +45,19 @@ mutant("short-rest-lost", "FRAG-01", straddling, accept="RESP-01 PIPE-01 REQ-03"
     "Up to three octets behind a whole message in one read are thrown away.",
     on(Session, "send").takes(data=lambda self, data: data if self._reader.midway else without_short_rest(data)),
 )
+
+
+@mutant(
+    "beginning-behind-pieces-lost",
+    "FRAG-01",
+    plan(call("echo", (1,), style=2, when="join"), call("echo", (2,), style=2, when="now"), wire=CUTS),
+    accept="RESP-01 PIPE-01 REQ-03",
+)
+class BeginningBehindPiecesLost(Session):
+    """When a read ends one message that came in pieces, the beginning of the next one in it is lost."""
+
+    def send(self, data: bytes) -> None:
+        super().send(self.__dict__.setdefault("shortened", Shortened())(data))
 
 
 def full_buffer(config: Any) -> Any:
