@@ -34,6 +34,8 @@ LONG = 8
 BRIEF = 4
 """The same in a plan that is over soon, so that a short run has time for it: what happens, happens at its beginning."""
 HOSTS = 7
+BRIEF_HOSTS = 4
+"""So many in a plan that is over soon: each takes its time to start, and the others wait for that."""
 KINDS = ("live", "hangs", "busy", "talks", "stopped", "mute", "unread")
 SILENT = ("hangs", "stopped", "unread")
 BIG = 3 * PIPE // 2
@@ -53,11 +55,12 @@ def conf() -> dict[str, int]:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means. Even the plainest tries a case of each kind."""
+    """The plan that a program means. Even the plainest tries several kinds of cases."""
     lanes = []
-    for number, op in enumerate(program.ops):
+    brief = program.head[0] % 3 == 0
+    for number, op in enumerate(program.ops[: BRIEF_HOSTS if brief else HOSTS]):
         kind, *args = (value + number for value in op.args)
-        lanes.append(Lane(config, brief=program.head[0] % 3 == 0).case(KINDS[kind % len(KINDS)], Op(op.kind, tuple(args))))
+        lanes.append(Lane(config, brief=brief).case(KINDS[kind % len(KINDS)], Op(op.kind, tuple(args))))
     steps: list[Step] = []
     for moment in zip_longest(*lanes, fillvalue=()):
         for number, part in enumerate(moment):
@@ -136,6 +139,7 @@ class Lane:
             self._command(n, op)
             self.w.sync()
         idles = rest % 2 == 1 and not silent and self.w.config.has("x-hb-timing")
+        idles = idles and not (self.brief and kind == "talks")
         for n in range(how % 4 if silent else self._commands(kind, idles)):
             self._command(n, op)
             self.tick(0 if self.brief and silent else 1)
@@ -155,7 +159,7 @@ class Lane:
         """How many commands a child has that lives."""
         if not self.brief:
             return LONG - 2
-        return 1 if idles else BRIEF // (2 if kind == "talks" else 1)
+        return 2 if idles else BRIEF // (2 if kind == "talks" else 1)
 
     def _command(self, n: int, op: Op) -> None:
         """A command, and perhaps an emit in answer to it."""
