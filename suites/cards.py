@@ -18,11 +18,18 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A program of the property with this key, and the requirements that it judges on the reference."""
+    """A program of the property with this key, the requirements that it judges on the reference, and the seeded faults
+    that it shows, as far as that was tried."""
 
     key: str
     program: Program
     judges: frozenset[str]
+    shows: frozenset[str] = frozenset()
+
+    @property
+    def tells(self) -> frozenset[str]:
+        """All that it may tell."""
+        return self.judges | self.shows
 
 
 def path_of(protocol: str, role: str) -> Path:
@@ -41,7 +48,12 @@ def stored(protocol: str, role: str) -> dict[str, list[Card]]:
     path = path_of(protocol, role)
     decks: Mapping[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return {
-        profile: [Card(card["key"], _program(card["program"]), frozenset(card["judges"])) for card in cards]
+        profile: [
+            Card(
+                card["key"], _program(card["program"]), frozenset(card["judges"]), frozenset(card.get("shows", ()))
+            )
+            for card in cards
+        ]
         for profile, cards in decks.items()
     }
 

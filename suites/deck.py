@@ -37,28 +37,32 @@ ROUNDS = 10
 
 CONVERSATION = 10
 """What it costs to begin a conversation, in steps of one."""
+PIECE = 1 << 16
+"""So many characters of a step cost as much as another step: who is slow takes seconds for megabytes."""
 
 
 def ordered(cards: Iterable[Card], cost: Callable[[Card], float]) -> list[Card]:
-    """The cards in the order in which they judge most for what they cost; those that judge nothing more stay in theirs,
-    behind them. An implementation that is slow to answer leaves time for the first ones only."""
+    """The cards in the order in which they tell most for what they cost, of requirements and of seeded faults; those that
+    tell nothing more stay in theirs, behind them. An implementation that is slow to answer leaves time for the first ones
+    only."""
     left, chosen = list(cards), list[Card]()
     prices = {card: cost(card) for card in left}
-    missing = {name for card in left for name in card.judges}
+    missing = {name for card in left for name in card.tells}
     while missing:
-        best = max(left, key=lambda card: len(card.judges & missing) / prices[card])
+        best = max(left, key=lambda card: len(card.tells & missing) / prices[card])
         left.remove(best)
         chosen.append(best)
-        missing -= best.judges
+        missing -= best.tells
     return [*chosen, *left]
 
 
 def price(hunter: Hunter, impl: Implementation) -> Callable[[Card], float]:
-    """What a card costs: the steps of its conversation with one reference."""
+    """What a card costs: the steps of its conversation with one reference, and how long they are."""
     known = {prop.key: prop for prop, _ in properties(impl.protocol, impl.role)}
 
     def of(card: Card) -> float:
-        return CONVERSATION + len(known[card.key].plan(card.program, hunter.setting.config).steps)
+        steps = known[card.key].plan(card.program, hunter.setting.config).steps
+        return CONVERSATION + sum(1 + len(repr(step)) // PIECE for step in steps)
 
     return of
 
@@ -155,6 +159,7 @@ def written(decks: Mapping[str, Sequence[Card]]) -> str:
                     "key": card.key,
                     "program": [card.program.head, [[op.kind, *op.args] for op in card.program.ops]],
                     "judges": sorted(card.judges),
+                    **({"shows": sorted(card.shows)} if card.shows else {}),
                 }
             )
             for card in cards

@@ -193,6 +193,18 @@ def test_the_host_of_a_spout_may_wait_for_the_sync_alone():
         assert bool(blamed(judgement)) == bool(broken)
 
 
+def test_a_sign_of_life_as_the_timeout_runs_out_may_not_be_heard_in_time():
+    """S-13: the tester itself was held up."""
+    config = STORM.configure("bolt-host", "seed+x-hb-any-message+x-hb-timing", {}, {})
+    begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
+    beat = says("bolt-host", given(stream="__heartbeat", task=-1, tuple=[], id="9"))
+    log = says("bolt", {"command": "log", "msg": "still here"})
+    ends = [Fact(0, "bolt-host", "log", {"msg": "still here"}), Fact(0, "bolt-host", "failed", {"why": "timeout"})]
+    for ms, later, broken in ((2900, 10, False), (1050, 10, True), (2900, 1450, True)):
+        talk = [*begin, beat, *waits(ms), log, *waits(later), *ends]
+        assert bool(blamed(judge(STORM.model, config, talk, "bolt-host"))) == broken, (ms, later)
+
+
 @pytest.mark.parametrize(("answered", "synced", "rules"), [
     (False, False, {}), (True, False, {"SPOUT-15": "MUST"}), (False, True, {"SPOUT-15": "MUST"}),
 ])  # fmt: skip

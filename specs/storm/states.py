@@ -289,7 +289,7 @@ class HostConv(NamedTuple):
 
     `beats`: heartbeats without an answer, `seen` how many there were. `quiet_ms`, `most_ms`: how long the child has not
     given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
-    `lived`: the child took a good part of it and spoke.
+    `lived`: the child took a good part of it and spoke; `late`: so much that it may not have been heard in time.
 
     `failing`: it must give up, because of this; `maybe`: it may; `big`: it may, since a message was long; `failed`: it
     has. `odd`: the task of an emit that is none. `skipped`: what else was done beside the messages, or in their place.
@@ -329,6 +329,7 @@ class HostConv(NamedTuple):
     idle_ms: int = 0
     timeout_ms: int = 0
     lived: bool = False
+    late: bool = False
     failing: Row | None = None
     maybe: Row | None = None
     big: bool = False

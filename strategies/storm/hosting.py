@@ -44,6 +44,8 @@ FULL = 400_000
 SETTLED_MS = 5
 """After this long most hosts have done what they were told."""
 SYNC = {"command": "sync"}
+CONTRASTS = 8
+"""Of so many emits, or answers, one ends in two emits that have nothing in common."""
 TASK_IDS: tuple[list[int], ...] = ([4], [], [4, 5], [9], [1], [2, 4, 5], [5], list(range(1, 60)))
 """Lists that are told apart."""
 
@@ -274,6 +276,23 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
     w.emit([texts.value(c + n)], **more)
 
 
+def contrasting(w: Writer, n: int) -> None:
+    """An emit that says whatever one may say, and right behind it one that says nothing: none of it is said of that."""
+    more: dict[str, Any] = {"stream": texts.STREAMS[1 + n % 2]}
+    if n // 2 % 3 == 0 or not w.config.has("x-need-task-ids"):
+        more["task"] = texts.TASKS[n % len(texts.TASKS)]
+    else:
+        more["need_task_ids"] = False
+    if w.bolt and w.open:
+        more["anchors"] = [Ref("tuple", w.open[n % len(w.open)])]
+    elif not w.bolt and w.made < len(texts.MESSAGE_IDS):
+        more["id"] = texts.message_id(w.made, w.first)
+        w.made += 1
+        w.names.append(more["id"])
+    w.emit([texts.value(n)], **more)
+    w.emit([texts.value(n + 1)])
+
+
 def logging(w: Writer, n: int) -> None:
     """One log."""
     more: dict[str, Any] = {"level": (0, 1, 2, 3, 4, 7, -1)[n % 7]} if w.config.has("x-loglevel") and n % 3 else {}
@@ -330,6 +349,8 @@ def _bolt(w: Writer, op: Op) -> None:
             w.task_ids(a // 3, now=w.hurry)
         for n in range(1 + a % 3):
             emitting(w, op, n)
+        if b % CONTRASTS == CONTRASTS - 1:
+            contrasting(w, c)
     elif op.kind == "settle":
         for n in range(1 + a % 3):
             if w.open:
@@ -424,8 +445,8 @@ def _spout(w: Writer, op: Op) -> None:
         for other, given in more:
             w.call(other, now=True, **given)
         w._first = True
-        for _ in range(1 + len(more)):
-            _answer(w, op)
+        for n in range(1 + len(more)):
+            _answer(w, op, others=n < len(more))
         if op.kind == "after":
             w.wait(0)
             w.emit([texts.value(c)], now=True)
@@ -466,8 +487,8 @@ FULL_ANSWER = 9
 """Emits and logs in an answer that has many of them."""
 
 
-def _answer(w: Writer, op: Op) -> None:
-    """What the child says in one command."""
+def _answer(w: Writer, op: Op, *, others: bool = False) -> None:
+    """What the child says in one command. Where `others` wait for its sync, nothing else ends it."""
     a, b, c, d, e = op.args
     w._first = True
     for n in range(FULL_ANSWER if a % 16 == 15 else a % 4):
@@ -478,6 +499,11 @@ def _answer(w: Writer, op: Op) -> None:
             _common(w, Op("log", (c + n, d + n)))
         else:
             emitting(w, Op("emit", (a, b + n, c + n, texts.nth(d, n), texts.nth(e, n))), n)
+    if e % CONTRASTS == CONTRASTS - 1:
+        contrasting(w, c)
+    if others and c // 3 % 2:
+        _common(w, Op("log", (c, d)))
+        w.wait(SETTLED_MS)
     w.sync()
 
 

@@ -220,10 +220,22 @@ def _commands(scripts: Scripts, ops: Sequence[Op], lively: bool) -> tuple[list[l
                 commands.append((serial, op, op.kind, {"id": name}))
         elif op.kind == "turn":
             if lively:
-                commands.append((serial, op, ("activate", "deactivate")[op.args[0] % 2], {}))
+                commands += _turned(scripts, serial, op)
         else:
             commands.append((serial, op, "", {}))
     return told, commands
+
+
+def _turned(scripts: Scripts, serial: int, op: Op) -> list[Command]:
+    """The spout is activated, or no more; ids that are in flight are settled all the same."""
+    a, b, c, _, _ = op.args
+    commands: list[Command] = [(serial, op, ("activate", "deactivate")[a % 2], {})]
+    for n in range(b % 3):
+        command = ("ack", "fail")[(c + n) % 2]
+        if scripts.free:
+            name = scripts.settle(scripts.one(c, command), command)
+            commands.append((serial, Op("turn", (0, 0, c, 0, 0)), command, {"id": name}))
+    return commands
 
 
 def _alike(op: Op) -> list[list[Mapping[str, Any]]]:
@@ -272,7 +284,7 @@ def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
 
 
 EMITS = _aim({"next": 16, "alike": 2, "idle": 2, "many": 1})
-SETTLING = _aim({"next": 8, "ack": 8, "fail": 8, "many": 1})
+SETTLING = _aim({"next": 8, "ack": 8, "fail": 8, "many": 1, "turn": 2})
 COMMANDS = _aim({"next": 6, "idle": 6, "ack": 2, "fail": 2, "rest": 6, "turn": 6, "many": 1})
 FRAMING = _aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW | JOIN)
 ENDINGS = _aim({"next": 1, "ack": 1}, most=2)

@@ -289,9 +289,10 @@ def _ends(w: Writer, how: int) -> None:
         return
     if how % 2:
         _open(w)
+        if how // 16 % 2:  # and its answer, or what comes of it, has begun
+            w.say(_emit(w))
     elif how % 4:  # nothing is open
-        while w.open:
-            w.settle("ack", w.open.pop())
+        _settled(w, how // 16)
     w.wait()
     if how // 8 % 2 and w.config.has("x-error") and (w.bolt or how % 2):
         w.say(Message({"command": "error", "msg": f"{w.tag()} the last words"}))
@@ -303,6 +304,15 @@ def _ends(w: Writer, how: int) -> None:
     if not w.bolt and how % 2 == 0:
         w.call("next")
     w.wait()
+
+
+def _settled(w: Writer, how: int) -> None:
+    """Whatever was open is settled, and that was something."""
+    if w.bolt and not w.open:
+        w.tuple(["done"])
+        w.wait()
+    while w.open:
+        w.settle(("ack", "fail")[how % 2], w.open.pop())
 
 
 def _parts(w: Writer, how: int) -> None:
@@ -351,13 +361,19 @@ def _twice(w: Writer, how: int) -> None:
     w.close()
 
 
+LONG_NUMBERS = (b"12345678901234567890", b"-12345678901234567890")
+NO_NUMBERS = (b"1e400", b"NaN", b"Infinity", b"-Infinity")
+
+
 @misuse("INV-HOST-29", weight=2)
 def _odd_numbers(w: Writer, how: int) -> None:
+    """A long number first, which most hosts take, and then, or in its place, what is hardly one."""
     _open(w)
-    number = (b"12345678901234567890", b"-12345678901234567890", b"1e400", b"NaN", b"Infinity", b"-Infinity")[how % 6]
-    w.serial += 1
-    w.say(Text(b'{"command":"emit","tuple":[%d,%s]}' % (w.serial, number), "INV-HOST-29"))
-    w.wait()
+    long, odd = LONG_NUMBERS[how % 2], NO_NUMBERS[how // 2 % 4]
+    for number in ((long, odd), (long,), (odd,))[how // 8 % 3]:
+        w.serial += 1
+        w.say(Text(b'{"command":"emit","tuple":[%d,%s]}' % (w.serial, number), "INV-HOST-29"))
+        w.wait()
     w.do("exit", 0)
 
 

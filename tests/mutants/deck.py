@@ -1,12 +1,13 @@
 """Add to the opening decks what shows the seeded faults that they do not show yet.
 
-    python -m tests.mutants.deck [--most N] [PROTOCOL[/ROLE] ...]
+    python -m tests.mutants.deck [--most N] [--order] [PROTOCOL[/ROLE] ...]
 
 `python -m suites.deck` makes a deck anew, with what judges every requirement and nothing else; here cards are added.
 
 A program that shows many faults is worth playing early, above all where a conversation takes long: a process that has
 to be started for each one holds some dozens in ten seconds. Which faults are seeded decides only the order in which
-programs are played; each of them was drawn as every hunt draws.
+programs are played; each of them was drawn as every hunt draws. With `--order` it is tried on all faults what each card
+shows, and the deck is put into that order: else it is known only of cards that are added, for faults that no other shows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,11 @@ class Victim:
         recording = self.hunter.play(plan)
         return any(name in self.mutant.blames for name, _, _ in self.hunter.blamed(recording))
 
+    @property
+    def name(self) -> str:
+        """What cards call it."""
+        return str(self.mutant.name)
+
 
 def turns(known: Known) -> Iterator[tuple[str, Property]]:
     """The properties in turns by their weights, each TURNS times its weight."""
@@ -88,6 +95,17 @@ def unshown(known: Known, cards: Iterable[Card], mutants: Iterable[Any]) -> list
     return left
 
 
+def showing(known: Known, cards: Iterable[Card], mutants: Iterable[Any]) -> list[Card]:
+    """The cards with all faults that each of them shows."""
+    deck = list(cards)
+    shown: list[set[str]] = [set() for _ in deck]
+    for victim in map(Victim, mutants):
+        for card, told in zip(deck, shown, strict=True):
+            if victim.shown_by(known[card.key][0], card):
+                told.add(victim.name)
+    return [replace(card, shows=frozenset(told)) for card, told in zip(deck, shown, strict=True)]
+
+
 def killers(known: Known, left: Iterable[Any], most: int) -> tuple[list[Card], int]:
     """Programs that show these faults, those that show most of them first, and how many faults are left."""
     victims, found = [Victim(mutant) for mutant in left], list[Card]()
@@ -101,8 +119,8 @@ def killers(known: Known, left: Iterable[Any], most: int) -> tuple[list[Card], i
         best = max(shows, key=lambda card: (len(shows[card] & open_), -len(card.program.ops)))
         if not shows[best] & open_:
             break
-        chosen.append(best)
-        open_ -= shows[best]
+        chosen.append(replace(best, shows=frozenset(victim.name for victim in shows[best])))
+        open_ -= shows.pop(best)
     return chosen, len(open_)
 
 
@@ -117,7 +135,7 @@ def more(impl: Implementation, cards: Sequence[Card], mutants: Iterable[Any], hu
         f"{len(cards)} programs, {len(chosen)} more leave {open_}\n"
     )
     sys.stdout.flush()
-    return [Card(c.key, c.program, judged_by(hunter, known[c.key][0], c.program)) for c in chosen]
+    return [replace(c, judges=judged_by(hunter, known[c.key][0], c.program)) for c in chosen]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.deck", description=__doc__.splitlines()[0])
     parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}, or one role, stomp/server; or all")
     parser.add_argument("--most", type=int, default=MOST, help="how many programs are added to a deck at most")
+    parser.add_argument("--order", action="store_true", help="try what each card shows, and put first what tells most")
     options = parser.parse_args(arguments)
     asked = set(options.protocols or names())
     for impl in resolve("reference"):
@@ -137,6 +156,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             session = opened(impl, Path(folder))
             hunter = session.hunter()
             deck = [*cards, *more(impl, cards, mutants, hunter, options.most)]
+            if options.order:
+                keys = {prop.key: (prop, weight) for prop, weight in properties(impl.protocol, impl.role)}
+                deck = showing(keys, deck, [mutant for mutant in mutants if not mutant.unseen])
             decks[impl.profile] = ordered(deck, price(hunter, impl))
             session.close()
         path_of(impl.protocol, impl.role).write_text(written(decks), encoding="utf-8")

@@ -235,7 +235,7 @@ class Case:
         conv, timeout = self.conv, self.conv.timeout_ms
         if self.bolt and timeout and not conv.beats and not conv.stopped and conv.idle_ms >= timeout * 0.8:
             return GivesUp.UNBEATEN
-        if timeout and conv.most_ms >= timeout / 2:
+        if timeout and (conv.late or conv.most_ms >= timeout / 2):
             waits = self.bolt or conv.commanded or not self.config.has("x-hb-timing")
             return GivesUp.TIMED_OUT if waits else GivesUp.IDLE
         return GivesUp.UNTIMED if not self.config.timed and conv.most_ms >= OWN_MS else GivesUp.WRONGLY

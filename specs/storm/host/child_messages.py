@@ -33,13 +33,19 @@ class Heard(NamedTuple):
     known: bool = True
 
 
+def _is_late(config: Config, conv: HostConv) -> bool:
+    """True where the host may have given the child up before this reaches it: the tester itself was held up (S-13)."""
+    counts = conv.pid and (config.child == "bolt" or conv.commanded)
+    return bool(counts and conv.timeout_ms) and conv.most_ms >= conv.timeout_ms * 0.8
+
+
 def heard(config: Config, conv: HostConv, frame: Message | Text) -> Iterator[Heard]:
     """A message of the tester, in every way in which the host may take it."""
     if conv.failed or conv.left:
         yield Heard(conv)
         return
     lived = bool(conv.timeout_ms) and conv.most_ms >= conv.timeout_ms / 3
-    conv = conv._replace(quiet_ms=0, lived=conv.lived or lived)
+    conv = conv._replace(quiet_ms=0, lived=conv.lived or lived, late=conv.late or _is_late(config, conv))
     if config.has("x-hb-any-message"):
         conv = conv._replace(most_ms=0)
     if isinstance(frame, Text):

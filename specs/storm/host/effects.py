@@ -56,7 +56,7 @@ def a_heartbeat_waits_for_its_sync(m: Case) -> HostConv:
 @SPOUT_HOST.effect("command")
 def a_command_is_open(m: Case) -> HostConv:
     conv, command = met(m.conv), m.get("command")
-    after = conv._replace(command=command, quiet_ms=0, most_ms=0, held=(), answered=False)
+    after = conv._replace(command=command, quiet_ms=0, most_ms=0, late=False, held=(), answered=False)
     for message in conv.held:  # what the child said after its sync is read now
         emits = message.get("command") == "emit"
         after = emitted(m.config, after, message) if emits else logged(after, message)

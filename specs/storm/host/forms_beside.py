@@ -79,6 +79,8 @@ def _rows(m: Case) -> list[Row]:
             return [maybe or Row.FLOOD]
         return [maybe] if maybe is not None and m.action == "passes over" else []
     rows = [Row.CUT] if Row.CUT in m.conv.skipped else [m.row] if m.row is not None else []
+    if rows == [Row.LEFT] and m.action == "emit" and Row.ODD_NUMBER in m.conv.skipped:
+        rows = [Row.ODD_NUMBER]  # it is about what the child said before its end
     return (
         rows if m.shown[0] in (Shown.MISTAKEN, Shown.NONSENSE) or rows[:1] in ([Row.NO_UTF8], [Row.ODD_NUMBER]) else []
     )

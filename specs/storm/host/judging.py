@@ -179,7 +179,8 @@ def quiet(config: Config, conv: HostConv, event: Quiet) -> Outcome | None:
     if conv.given is None:
         return None
     bolt = config.child == "bolt"
-    after = conv._replace(most_ms=conv.most_ms + event.elapsed)
+    most_ms = conv.most_ms + event.elapsed
+    after = conv._replace(most_ms=most_ms, late=conv.late and most_ms < NOTICE_MS)
     if bolt or conv.commanded or not conv.pid:
         after = after._replace(quiet_ms=conv.quiet_ms + event.ms)
     if bolt and conv.pid and not conv.beats and not conv.stopped:
