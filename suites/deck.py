@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 from impls.launching.manifest import Implementation, resolve
@@ -35,22 +36,25 @@ ROUNDS = 10
 """How many times as many are drawn for what none of them judges."""
 
 
+MUCH = 2
+"""Requirements that a card judges beyond those before it, to stand before all that show faults."""
 CONVERSATION = 10
 """What it costs to begin a conversation, in steps of one."""
 
 
 def ordered(cards: Iterable[Card], cost: Callable[[Card], float]) -> list[Card]:
-    """The cards in the order in which they judge most for what they cost; those that judge nothing more stay in theirs,
-    behind them. An implementation that is slow to answer leaves time for the first ones only."""
-    left, chosen = list(cards), list[Card]()
+    """The cards in the order in which they judge most for what they cost; those that judge nothing more stay in theirs.
+    They are in the deck for the faults that they show, so they take turns with those that judge one requirement more:
+    an implementation that is slow to answer, or to start, leaves time for the first ones only."""
+    left, much, little = list(cards), list[Card](), list[Card]()
     prices = {card: cost(card) for card in left}
     missing = {name for card in left for name in card.judges}
     while missing:
         best = max(left, key=lambda card: len(card.judges & missing) / prices[card])
         left.remove(best)
-        chosen.append(best)
+        (much if len(best.judges & missing) >= MUCH else little).append(best)
         missing -= best.judges
-    return [*chosen, *left]
+    return [*much, *(card for pair in zip_longest(little, left) for card in pair if card is not None)]
 
 
 def price(hunter: Hunter, impl: Implementation) -> Callable[[Card], float]:
