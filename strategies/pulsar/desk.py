@@ -15,6 +15,8 @@ from strategies.pulsar.writer import NOW
 
 VERSIONS = {"seed": (6, 7, 7), "modern": (12, 17, 19, 20)}
 RECEIVE_MS = 300
+PARTS = 3
+"""What one producer or consumer of a scene consists of at most, each of which is closed."""
 CUTS = (1, 2, 3, 4, 6, 9, 14, -1)
 """Where frames are cut, if they are."""
 PLACES = ((5, 0), (5, 0), (300, 127), (1 << 31, 0), ((1 << 32) + 7, 1 << 31), ((1 << 40) + 1, 1 << 32))
@@ -28,7 +30,8 @@ known because a client has made them again."""
 
 class Desk:
     """Collects the steps of a broker. `at` is the connection that is used, `home` the one to the address that the
-    client was given, where it looks topics up; whatever ends or leads away leads to the next one."""
+    client was given, where it looks topics up; whatever ends or leads away leads to the next one. `scene` tells the
+    topics of one scene from those of others in the same conversation."""
 
     def __init__(self, config: Config, head: tuple[int, ...], *, hurry: bool = False) -> None:
         self.config, self.hurry = config, hurry
@@ -46,6 +49,7 @@ class Desk:
         self.given: dict[int, Draft] = {}
         self.fields: dict[str, Any] = {}
         self.where = "url"
+        self.scene = ""
         self.over = False
         self.unknown, self.cut, self.asks = head[-1] % 4 == 2, head[-1] % 4 == 3, head[-1] // 4 % 4 == 3
         method, colon, data = config.auth.partition(":")
@@ -137,13 +141,29 @@ class Desk:
         self.metadata(partitions)
         self.lookup(1)
 
+    # -- several scenes ------------------------------------------------------------------------------------------------
+
+    def named(self, topic: str) -> str:
+        """What a topic is called in this scene."""
+        return topic + self.scene
+
+    def apart(self, scene: int) -> None:
+        """Another scene begins: what was made in the one before is closed, and its topics are others."""
+        self.wait()
+        for kind, there in (("producer", [key for key, _ in self.pens]), ("consumer", [ear[0] for ear in self.ears])):
+            for key in there:
+                self.do("close", {kind: Ref("handle", key)})
+                self.success(f"CLOSE_{kind.upper()}", PARTS)
+        self.pens, self.ears = [], []
+        self.scene = f"-{scene}" if scene else ""
+
     # -- producers and consumers ---------------------------------------------------------------------------------------
 
     def producer(self, topic: str, name: str = "", partitions: int = 0, **fields: Any) -> str:
         """A producer; the key of its handle."""
         self.handles += 1
         key = f"p{self.handles}"
-        given: dict[str, Any] = {"topic": Ref("topic", topic), "_key": key}
+        given: dict[str, Any] = {"topic": Ref("topic", self.named(topic)), "_key": key}
         if name:
             given["name"] = Ref("name", name)
         self.do("producer", given)
@@ -212,7 +232,7 @@ class Desk:
         self.do(
             "subscribe",
             {
-                "topic": Ref("topic", topic),
+                "topic": Ref("topic", self.named(topic)),
                 "subscription": sub,
                 "type": kind,
                 "name": name,
@@ -228,13 +248,25 @@ class Desk:
         self.permits[key] = permits
         if kind == "Shared":
             self.shared.add(key)
-        self.ears.append((key, topic, self.subscribed))
+        # behind a scene in which connections were lost nobody knows how many were asked for on this one
+        self.ears.append((key, topic, topic if self.scene and not partitions else self.subscribed))
         self.subscribed += max(partitions, 1)
         return key
 
     def ear_id(self, nth: Nth) -> Ref:
         """The id of the nth consumer of the connection, or of the last one of a topic."""
-        return Ref("asked", (self.at, "SUBSCRIBE", nth, "consumer_id"))
+        return Ref("asked", (self.at, "SUBSCRIBE", self._which(nth), "consumer_id"))
+
+    def pen_id(self, topic: str) -> Ref:
+        """The id of the last producer of a topic."""
+        return Ref("asked", (self.at, "PRODUCER", self.named(topic), "producer_id"))
+
+    def fed(self, nth: Nth) -> Ref:
+        """The id of the same consumer, while it has permits."""
+        return Ref("fed", (self.at, "SUBSCRIBE", self._which(nth)))
+
+    def _which(self, nth: Nth) -> Nth:
+        return self.named(nth) if isinstance(nth, str) else nth
 
     def push(
         self,
@@ -279,7 +311,7 @@ class Desk:
             headers |= {"compression": compression, "uncompressed_size": len(payload)}
             payload = compress(compression, payload)
         fields = {
-            "consumer_id": Ref("fed", (self.at, "SUBSCRIBE", nth)) if who is None else who,
+            "consumer_id": self.fed(nth) if who is None else who,
             "message_id": self.id(),
         }
         content = payload if raw is None else raw
@@ -300,14 +332,13 @@ class Desk:
         """MESSAGE once more, if the nth consumer of the connection has asked for what it got as this entry."""
         made = self.given[entry]
         which = made.fields["message_id"]
-        who = Ref("again", (self.at, "SUBSCRIBE", nth, which["ledgerId"], which["entryId"]))
+        who = Ref("again", (self.at, "SUBSCRIBE", self._which(nth), which["ledgerId"], which["entryId"]))
         self.steps.append(Say(self.at, replace(made, fields={**made.fields, "consumer_id": who}), when=when))
 
     def push_anew(self, nth: Nth, entry: int) -> None:
         """MESSAGE once more: an entry that was not acknowledged, for a consumer that was made again."""
         made = self.given[entry]
-        who = Ref("fed", (self.at, "SUBSCRIBE", nth))
-        self.steps.append(Say(self.at, replace(made, fields={**made.fields, "consumer_id": who})))
+        self.steps.append(Say(self.at, replace(made, fields={**made.fields, "consumer_id": self.fed(nth)})))
 
     def redeliver(self, ear: str) -> None:
         """Tell the client to ask for everything again that is not acknowledged."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from specs.plan import Ref
 from strategies.common import Op
-from strategies.pulsar.desk import Desk
+from strategies.pulsar.desk import Desk, Nth
 
 ENDLESS = 27
 """Redirects in a row that nobody follows to their end."""
@@ -41,7 +41,7 @@ def elsewhere(d: Desk, op: Op) -> None:
         return
     a, b, c, e, f = op.args
     d.handles += 1
-    key, topic = f"e{d.handles}", Ref("topic", "e")
+    key, topic = f"e{d.handles}", Ref("topic", d.named("e"))
     if b % 2:
         given = {"topic": topic, "subscription": "s", "type": "Shared", "name": "", "permits": 5, "_key": key}
         d.do("subscribe", given)
@@ -63,9 +63,10 @@ def elsewhere(d: Desk, op: Op) -> None:
     if b % 2:
         d.success()
         d.shared.add(key)
-        d.ears.append((key, "e", 0))
+        nth: Nth = "e" if d.scene else 0  # behind other scenes it is not the first of its connection
+        d.ears.append((key, "e", nth))
         d.subscribed = 1
-        d.push(0)
+        d.push(nth)
         d.receive(key)
     else:
         d.created()

@@ -17,8 +17,11 @@ from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.desk import Desk
 from strategies.pulsar.serving_connections import READY_MS, ROWS, Scene
+from strategies.pulsar.serving_sides import ROWS as SIDES
 
 HEAD = 5
+LEAST, MOST = 3, 6
+"""Scenes of a parade."""
 ROW, HOW = 2, 3
 """The head numbers that say which scene it is, and in which of its ways it is played."""
 _ROWS: list[Scene] = []
@@ -33,6 +36,23 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """One scene, and the end of its client."""
     d = Desk(config, program.head, hurry=hurry)
     _ROWS[program.head[ROW] % len(_ROWS)](d, program.head[HOW])
+    d.leave()
+    return d.plan()
+
+
+def parades() -> SearchStrategy[Program]:
+    """Some scenes, one after the other, for one client."""
+    return programs(dict.fromkeys(ROW_OF, 1), head=HEAD, most=MOST, least=LEAST)
+
+
+def parade(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Scenes in which a client that has been through the others goes on: it takes longer to start one than to play a
+    scene, and what is left of one scene may show in the next. Behind one that leads elsewhere none follows."""
+    d = Desk(config, program.head, hurry=hurry)
+    for number, op in enumerate(program.ops):
+        if d.at == d.home:
+            d.apart(number)
+            _ROWS[ROW_OF[op.kind]](d, op.args[0])
     d.leave()
     return d.plan()
 
@@ -129,7 +149,7 @@ def _spoilt_behind_metadata_of_the_broker(d: Desk, how: int) -> None:
     ear = d.consumer("a")
     _, _, nth = d.ears[-1]
     if d.config.profile == "modern":
-        young = Ref("asked-18", (d.at, "SUBSCRIBE", nth))
+        young = Ref("asked-18", (d.at, "SUBSCRIBE", d.named(nth) if isinstance(nth, str) else nth))
         for check in ("good", "bad")[how % 2 :]:
             d.push(nth, who=young, broker=b"\x08\x01\x10\x05", check=check, messages=how // 2 % 2 * 2)
         if how % 2 == 0:
@@ -258,7 +278,7 @@ def _another_behind_one_that_the_broker_closed(d: Desk, how: int) -> None:
     if how // 2 % 2:
         made("b")
     if how % 2:
-        _close_producer(d, Ref("asked", (d.at, "PRODUCER", "a", "producer_id")))
+        _close_producer(d, d.pen_id("a"))
         d.lookup()
         d.created()
         for pen in (d.producer("c"), first):
@@ -283,7 +303,7 @@ def _not_ready_when_it_comes_back(d: Desk, how: int) -> None:
     if how % 2:
         d.send(pen)
         d.receipt()
-    _close_producer(d, Ref("asked", (d.at, "PRODUCER", "a", "producer_id")))
+    _close_producer(d, d.pen_id("a"))
     d.lookup()
     d.created(producer_ready=False)
     d.send(pen, op="send_async", when="now")
@@ -297,7 +317,7 @@ def _asked_with_authority_once(d: Desk, how: int) -> None:
     """A redirect says whether to ask with authority: the next lookup of all begins without."""
     d.handles += 1
     pen = f"p{d.handles}"
-    d.do("producer", {"topic": Ref("topic", "a"), "_key": pen})
+    d.do("producer", {"topic": Ref("topic", d.named("a")), "_key": pen})
     d.welcome()
     d.metadata()
     for n in range(1 + how // 2 % 2):
@@ -308,7 +328,7 @@ def _asked_with_authority_once(d: Desk, how: int) -> None:
     d.send(pen)
     d.receipt()
     if how % 2:
-        _close_producer(d, Ref("asked", (d.at, "PRODUCER", "a", "producer_id")))
+        _close_producer(d, d.pen_id("a"))
         d.lookup()
         d.created()
     else:
@@ -341,6 +361,6 @@ def _a_key_while_its_producer_is_made_again(d: Desk, how: int) -> None:
     d.awaited(1)
 
 
-_ROWS.extend(ROWS)
+_ROWS.extend([*ROWS, *SIDES])
 ROW_OF: Mapping[str, int] = {row.__name__.strip("_"): number for number, row in enumerate(_ROWS)}
 """The scenes by their names, and the number that chooses each."""

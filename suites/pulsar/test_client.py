@@ -36,6 +36,7 @@ test_scenes = hunts(
     3,
     deals=serving_scenes.ROW,
 )
+test_parades = hunts("Such scenes one after the other.", serving_scenes.parades(), serving_scenes.parade, 3)
 test_discovery = hunts(
     "Redirects, other addresses, partitions.",
     serving.conversations("redirect", "elsewhere", "partitioned", "send", most=3, evenly=True),

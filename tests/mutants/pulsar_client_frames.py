@@ -288,9 +288,6 @@ client("no-command-passed-over", "INV-CLIENT-16", accept="FRM-13")(
 client("waits-for-six-megabytes", "INV-CLIENT-15", level="SHOULD", accept="FRM-10")(
     "Reads a frame over the maximum to its end.", has(Deaf, stays=("a frame of",))
 )
-client("receipts-in-any-order", "SEND-15", level="SHOULD", accept="INV-CLIENT-30")(
-    "Takes receipts in any order.", has(Deaf, stays=("a receipt for",))
-)
 
 
 @client("refused-and-reported", "INV-CLIENT-31", level="SHOULD")

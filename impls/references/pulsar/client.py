@@ -58,6 +58,7 @@ class ClientSwitches:
     acked_before: str = switch("ignore", "again", "fail")  # a message that is acknowledged a second time
     credentials: str = switch("take", "take", "take", "unsupported", "fail")
     handles: str = switch("distinct", "by-kind")  # what producers, consumers and so on are called
+    receipts: str = switch("oldest", "any")  # which receipt is taken: none but that of the oldest message, or any
 
     # Not drawn
     profile: str = "modern"

@@ -172,19 +172,20 @@ class Sender:
     # Answers
 
     def on_send_receipt(self, body: Message) -> None:
-        """The oldest message is confirmed. What is older is ignored; what is ahead means that we are out of step."""
+        """A message is confirmed, as a rule the oldest one. What is older is ignored; what is ahead may mean that we
+        are out of step."""
         number = body["sequence_id"]
-        if not self.unconfirmed or number < self.unconfirmed[0].sequence:
+        confirmed = next((each for each in self.unconfirmed if each.sequence <= number <= each.last), None)
+        if confirmed is None and (not self.unconfirmed or number < self.unconfirmed[0].sequence):
             return
-        oldest = self.unconfirmed[0]
-        if number > oldest.last:
+        if confirmed is None or (confirmed is not self.unconfirmed[0] and self.switches.receipts == "oldest"):
             if self.channel is not None:
                 self.channel.end("a receipt for what is not the oldest message")
             return
-        self.unconfirmed.popleft()
+        self.unconfirmed.remove(confirmed)
         found = body.get("message_id", {})
-        for at, promise in enumerate(oldest.promises):
-            promise.keep(f"{found.get('ledgerId')}:{found.get('entryId')}:{at if oldest.messages > 1 else -1}")
+        for at, promise in enumerate(confirmed.promises):
+            promise.keep(f"{found.get('ledgerId')}:{found.get('entryId')}:{at if confirmed.messages > 1 else -1}")
 
     def on_send_error(self, body: Message) -> None:
         """A message was refused."""

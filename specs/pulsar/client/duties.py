@@ -15,13 +15,13 @@ from specs.pulsar.client.forms_commands import PERMITS, PONG, REFUSALS
 from specs.pulsar.client.forms_reports import TAKES, UNDISTURBED
 from specs.pulsar.client.forms_sends import ASCENDING, IN_ORDER, RESENT
 from specs.pulsar.client.machine import ENDPOINT, FIRST, MISUSED, Stage
-from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, UNPARSABLE, Oddity
+from specs.pulsar.client.oddities import REFUSED_SIZE, SIZES, SURVIVES, UNPARSABLE, Oddity
 from specs.pulsar.client.refusals import ACKS
 from specs.pulsar.client.state import ClientState, Endpoint, base
 from specs.rules import Due
 
 CLOSINGS = " ".join((
-    OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES,
+    REFUSED_SIZE, SIZES, SURVIVES,
     *(each.row for each in Oddity if each in UNPARSABLE and each is not Oddity.OTHER_MAGIC),
 ))  # fmt: skip
 """The requirements by which a connection has to end: a row of invalid input, and what it is a case of beside it."""

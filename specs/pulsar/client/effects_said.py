@@ -12,7 +12,7 @@ from specs.pulsar.batches import MAX_PAYLOAD, ZLIB, Single, messages
 from specs.pulsar.client.effects_again import pushed_again
 from specs.pulsar.client.machine import ENDPOINT as ENDPOINTS
 from specs.pulsar.client.machine import Stage
-from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, Oddity, Unreadable
+from specs.pulsar.client.oddities import REFUSED_SIZE, SIZES, SURVIVES, Oddity, Unreadable
 from specs.pulsar.client.state import ClientState, Name, Pushed, Redirect, Refusal, Request
 from specs.pulsar.frames import NOBODY, Frame
 
@@ -227,7 +227,7 @@ def _receipted(state: ClientState, number: int, frame: Frame) -> ClientState:
         return state.with_endpoint(at, end._replace(sent=sent))
     if any(end.sent[i].sequence == body.sequence_id for i in waiting):
         ahead, why = Oddity.RECEIPT_AHEAD, "a receipt ahead of the oldest message that is open"
-        return _spoilt(state._replace(doubt=True), number, ahead, why, OLDEST_RECEIPT, ahead.row)
+        return _spoilt(state._replace(doubt=True), number, ahead, why)
     return state._replace(odd=True)
 
 

@@ -14,7 +14,7 @@ from specs.pulsar.client.forms_again import WANTED_AGAIN
 from specs.pulsar.client.forms_making import PARTITIONED, PLAIN
 from specs.pulsar.client.forms_sends import IN_ORDER, PRODUCER_FIRST, READY, SAME_PROPERTIES, WHOLE_PAYLOAD
 from specs.pulsar.client.machine import Stage
-from specs.pulsar.client.oddities import Oddity
+from specs.pulsar.client.oddities import OLDEST_RECEIPT, Oddity
 from specs.pulsar.client.state import base
 from specs.rules import Broken
 
@@ -230,3 +230,9 @@ def a_connection_on_which_nothing_is_wrong_stays(case: Case) -> str:
 def the_client_says_no_ping(case: Case) -> bool:
     """The client need not send PING (seed, Keep Alive)."""
     return not any(line.pinged for line in case.state.lines.values())
+
+
+@BOOK.tried(OLDEST_RECEIPT, on="rests", if_=lambda case: Oddity.RECEIPT_AHEAD in case.state.tried)
+def a_receipt_out_of_turn_is_one_for_the_message_that_it_names(case: Case) -> bool:
+    """A SEND_RECEIPT refers to its message by the sequence id (seed, Send). Who gives the connection up may (P-98)."""
+    return not any(line.misuse and line.over for line in case.state.lines.values())

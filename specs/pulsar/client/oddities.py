@@ -19,7 +19,7 @@ REFUSED_SIZE = "PULSAR-FRM-10"
 SIZES = "PULSAR-FRM-14"
 """Sizes that contradict each other are detected."""
 OLDEST_RECEIPT = "PULSAR-SEND-15"
-"""At a receipt for another message than the oldest open one the client connects anew."""
+"""At a receipt for another message than the oldest open one the client may connect anew (P-98)."""
 
 
 class Unreadable(Enum):
