@@ -6,8 +6,9 @@
 
 A program that shows many faults is worth playing early, above all where a conversation takes long: a process that has
 to be started for each one holds some dozens in ten seconds. Which faults are seeded decides only the order in which
-programs are played; each of them was drawn as every hunt draws. With `--order` it is tried on all faults what each card
-shows, and the deck is put into that order: else it is known only of cards that are added, for faults that no other shows.
+programs are played; each of them was drawn as every hunt draws. With `--order` every card is tried on every fault, and
+the deck is put into the order of what its cards tell: else that is known only of cards that are added, for faults that
+no other shows.
 """
 
 from __future__ import annotations
