@@ -62,6 +62,31 @@ class VersionOfTheLast(Made):
         return super().name(scope, self.first[scope], name)
 
 
+@mutant("avoids-what-failed", "KLI-01", calls(To("get", error="no", version=1), GET_1), accept="NOSC-01 IF-03")
+class AvoidsWhatFailed(MadeCaller):
+    """What has failed in a version is called in the next older one that has it from then on."""
+
+    slot: tuple[str, int, str] = ("", 0, "")
+    failed: frozenset[tuple[str, int, str]] = frozenset()
+
+    def begin_call(self, number: int, given: Mapping[str, Any]) -> dict[str, Any] | None:
+        self.slot = scope, version, name = given["scope"], given["version"], given["fn"]
+        if self.slot in self.failed and self.made is not None:
+            older = [each for each in self.made.versions(scope) if each < version and self._has(scope, each, name)]
+            given = {**given, "version": max(older, default=version)}
+        return super().begin_call(number, given)
+
+    def _has(self, scope: str, version: int, name: str) -> bool:
+        try:
+            return self.made is not None and bool(self.made.function(scope, version, name))
+        except KeyError:
+            return False
+
+    def failing(self, why: str) -> dict[str, Any]:
+        self.failed |= {self.slot}
+        return super().failing(why)
+
+
 mutant("void-not-called", "KLI-01", calls(DONE), accept="KLI-03 ENC-05 IF-02")(
     "A function without a result is not called, and reported as done.",
     on(MadeCaller, "begin_call").instead(
