@@ -49,9 +49,7 @@ def stored(protocol: str, role: str) -> dict[str, list[Card]]:
     decks: Mapping[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return {
         profile: [
-            Card(
-                card["key"], _program(card["program"]), frozenset(card["judges"]), frozenset(card.get("shows", ()))
-            )
+            Card(card["key"], _program(card["program"]), frozenset(card["judges"]), frozenset(card.get("shows", ())))
             for card in cards
         ]
         for profile, cards in decks.items()

@@ -42,9 +42,9 @@ PIECE = 1 << 16
 
 
 def ordered(cards: Iterable[Card], cost: Callable[[Card], float]) -> list[Card]:
-    """The cards in the order in which they tell most for what they cost, of requirements and of seeded faults; those that
-    tell nothing more stay in theirs, behind them. An implementation that is slow to answer leaves time for the first ones
-    only."""
+    """The cards in the order in which they tell most for what they cost, of requirements and of seeded faults; those
+    that tell nothing more stay in theirs, behind them. An implementation that is slow to answer leaves time for the
+    first ones only."""
     left, chosen = list(cards), list[Card]()
     prices = {card: cost(card) for card in left}
     missing = {name for card in left for name in card.tells}

@@ -7,7 +7,8 @@
 A program that shows many faults is worth playing early, above all where a conversation takes long: a process that has
 to be started for each one holds some dozens in ten seconds. Which faults are seeded decides only the order in which
 programs are played; each of them was drawn as every hunt draws. With `--order` it is tried on all faults what each card
-shows, and the deck is put into that order: else it is known only of cards that are added, for faults that no other shows.
+shows, and the deck is put into that order: else it is known only of cards that are added, for faults that no other
+shows.
 """
 
 from __future__ import annotations
