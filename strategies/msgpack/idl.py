@@ -111,11 +111,12 @@ def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan
 
 def broken_off(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """A document that breaks off behind each of some words in a row, or goes on there with what is no word; and behind
-    each a plain one, in which nothing may be left of it."""
+    each a plain one, in which nothing may be left of it. It goes on behind a typespec: where the type of another
+    language ends, of which only a part is there, is not said."""
     style, seed, which, other = program.head
     script = Script(config, hurry=hurry)
     text = _text(built(program.ops, extensions_of(config.profile)), config, 0, seed)
-    ends = [word.end() for word in _WORD.finditer(text)] or [0]
+    ends = [each.end() for each in _WORD.finditer(text) if not each.group().startswith("typespec ")] or [0]
     for n in range(min((8, 48, 24)[other % 3], len(ends))):
         script.ask(text[: ends[(which + n) % len(ends)]] + _BROKEN[style % len(_BROKEN)])
         first = (seed + n) % len(_BARE)
@@ -123,7 +124,7 @@ def broken_off(program: Program, config: Config, *, hurry: bool = False) -> Plan
     return script.plan()
 
 
-_WORD = re.compile(r"\w+|\S")
+_WORD = re.compile(r"typespec .*|\w+|\S")
 _BROKEN = ("", " ;", "\n}\n", " {", " 7 7")
 """What stands where a document breaks off."""
 _BARE = (
