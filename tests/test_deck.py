@@ -52,9 +52,9 @@ def test_a_cover_is_small_and_loses_nothing():
     assert [each.key for each in cover(cards)] == ["both", "c"]
 
 
-def test_what_judges_most_for_its_cost_is_played_first_and_the_rest_as_it_was():
+def test_what_judges_most_for_its_cost_is_played_first_in_turns_with_the_rest_as_it_was():
     cards = [card("long", "A", "B", "C", ops=8), card("two", "A", "B"), card("c", "C", ops=2), card("a", "A")]
-    assert [each.key for each in ordered(cards, lambda each: 1 + len(each.program.ops))] == ["two", "c", "long", "a"]
+    assert [each.key for each in ordered(cards, lambda each: 1 + len(each.program.ops))] == ["two", "long", "c", "a"]
 
 
 def hunted(house, monkeypatch, deck, *, single=False, judged=()):
