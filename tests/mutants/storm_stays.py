@@ -29,7 +29,9 @@ def _an_error(w: Writer) -> None:
     w.sync()
 
 
-@host("host-error-for-sync", "SPOUT-06", _an_error, ext="x-error", accept="SPOUT-07 SPOUT-13 SPOUT-15 SPOUT-16")
+@host(
+    "host-error-for-sync", "SPOUT-06", _an_error, ext="x-error", accept="SPOUT-07 SPOUT-13 SPOUT-14 SPOUT-15 SPOUT-16"
+)
 class ErrorForSync(SpoutHost):
     """An error of the child ends its answer, as a sync does."""
 
