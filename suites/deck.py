@@ -44,7 +44,7 @@ CONVERSATION = 10
 
 def ordered(cards: Iterable[Card], cost: Callable[[Card], float]) -> list[Card]:
     """The cards in the order in which they judge most for what they cost; those that judge nothing more stay in theirs.
-    They are in the deck for the faults that they show, so they take turns with those that judge a few requirements more:
+    They are in the deck for the faults that they show, so they take turns with those that judge a few rows more:
     an implementation that is slow to answer, or to start, leaves time for the first ones only."""
     left, much, little = list(cards), list[Card](), list[Card]()
     prices = {card: cost(card) for card in left}
