@@ -25,7 +25,7 @@ from specs.storm.bundle import context, from_json, resolve, to_json
 from specs.storm.frames import Grammar, Message, Style, Text, encode
 from specs.storm.states import valid_profile
 from specs.storm.values import is_heartbeat, same
-from strategies.storm import discover, hosting
+from strategies.storm import discover, host_writer
 from strategies.storm.texts import VALUES
 from tests.drawing import drawn
 from tests.properties import properties
@@ -238,7 +238,7 @@ def test_a_tuple_has_as_many_values_as_its_stream_declares():
 
 def test_heartbeats_do_not_make_us_wait_for_an_effect_that_does_not_come():
     config = STORM.configure("bolt-host", "seed", {}, {})
-    w = hosting.Writer(config)
+    w = host_writer.Writer(config)
     w.begin()
     w.settle("ack", w.tuple(["x"]))
     w.close()

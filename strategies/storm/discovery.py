@@ -11,7 +11,7 @@ from specs.events import Event, Fact, Quiet, Said
 from specs.plan import Plan, TooLong, Wait
 from specs.storm.frames import Message
 from specs.storm.states import Config
-from strategies.storm import hosting, timing
+from strategies.storm import host_writer, timing
 from strategies.storm.writer import Writer
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -85,7 +85,7 @@ def _ask(config: Config) -> Plan:
 
 def _silent(config: Config, ms: int) -> Plan:
     """A child that says nothing more after its process id, or after the command."""
-    w = hosting.Writer(config)
+    w = host_writer.Writer(config)
     w.begin(timing.conf())
     if not w.bolt:
         w.call("next")

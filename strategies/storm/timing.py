@@ -19,8 +19,8 @@ from specs.storm.host.case import PIPE
 from specs.storm.host.child_messages import TIMEOUT
 from specs.storm.states import Config
 from strategies.common import Op, Program, programs
-from strategies.storm import hosting
-from strategies.storm.hosting import SYNC, Writer
+from strategies.storm import host_writer
+from strategies.storm.host_writer import SYNC, Writer
 
 TIMEOUT_S = 3
 TICK_MS = 1050
@@ -86,7 +86,7 @@ class Lane:
     def case(self, kind: str, op: Op) -> list[list[Step]]:
         """All of one case."""
         if kind == "mute":
-            self.w.steps.append(hosting.started(conf()))
+            self.w.steps.append(host_writer.started(conf()))
             self.w.wait()
             self.tick(OVER)
         else:
@@ -102,7 +102,7 @@ class Lane:
         self._work(op)
         silent = kind in SILENT
         for n in range(CHAT[(how + when) % len(CHAT)] if silent else 0):
-            hosting.logging(self.w, n)
+            host_writer.logging(self.w, n)
         lively = (0 if self.brief else how % 4) if silent else BRIEF if self.brief else LONG
         for n in range(lively):
             self.tick()
@@ -123,12 +123,12 @@ class Lane:
         for n in range((6, 0, 1, 9)[d % 4]):
             w.tuple([n])
         for n in range(b % 3):
-            hosting.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
+            host_writer.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
         for n in range((2, 1, 3, 0)[c % 4]):
             if w.open:
                 w.settle(("ack", "fail")[(a + n) % 2], w.open.pop(0))
         if c % 3 == 2:
-            hosting.logging(w, c)
+            host_writer.logging(w, c)
         if c % 3 == 1 and w.config.has("x-error"):  # an error is told, and the component lives on
             w.say(Message({"command": "error", "msg": f"{w.tag()} told"}))
 
@@ -171,7 +171,7 @@ class Lane:
             w.call(("ack", "fail")[(c + n) % 2], id=name)
         w.wait()
         if (a + n) % 2:
-            hosting.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
+            host_writer.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
             w.wait()
 
     def _end(self, kind: str) -> None:

@@ -16,8 +16,8 @@ from specs.plan import Control, Plan, Ref
 from specs.storm.frames import Message, Text
 from specs.storm.states import Config
 from strategies.common import Program, Rows, programs
-from strategies.storm import hosting, texts
-from strategies.storm.hosting import Writer
+from strategies.storm import host_writer, hosting, texts
+from strategies.storm.host_writer import Writer
 from strategies.storm.writer import PLAIN
 
 HEAD = hosting.HEAD + 2
@@ -104,12 +104,12 @@ def _pids(w: Writer, how: int) -> None:
         Message(None),
     )
     frame = kinds[how % len(kinds)]
-    w.steps.append(hosting.started({}))
+    w.steps.append(host_writer.started({}))
     w.say(frame)
     w.wait()
     if how % len(kinds) < 2:
         if w.config.has("x-activate"):
-            w.steps.append(hosting.lively())
+            w.steps.append(host_writer.lively())
         if w.bolt:
             w.tuple(["first"])
         else:
@@ -120,7 +120,7 @@ def _pids(w: Writer, how: int) -> None:
 
 @misuse("HS-18", weight=2)
 def _no_child(w: Writer, how: int) -> None:
-    w.steps.append(hosting.started({}))
+    w.steps.append(host_writer.started({}))
     w.wait()
     if how % 4 == 3:
         w.blurt(b'{"pid":4')

@@ -11,7 +11,7 @@ from impls.references.storm.host import HostSwitches
 from impls.references.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
-from strategies.storm.hosting import Writer
+from strategies.storm.host_writer import Writer
 from strategies.storm.writer import JOIN, PLAIN, Ways
 from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import both, host

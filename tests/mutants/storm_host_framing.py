@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from impls.references.storm.hosts import BoltHost, SpoutHost
-from strategies.storm.hosting import Writer
+from strategies.storm.host_writer import Writer
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways
 from tests.mutants.faults import on
 from tests.mutants.storm_kit import host, nothing

@@ -15,7 +15,7 @@ from impls.references.storm.memory import Children
 from specs.plan import Plan, Ref
 from specs.storm.bundle import configure
 from specs.storm.states import PREFIX, SEED, Config
-from strategies.storm import hosting
+from strategies.storm import host_writer
 from strategies.storm.writer import Writer
 from tests.mutants.record import Mutant, Witness, both, nothing, prefixed, seeding
 
@@ -73,7 +73,7 @@ def child(
 def host(
     name: str,
     requirement: str,
-    play: Callable[[hosting.Writer], None],
+    play: Callable[[host_writer.Writer], None],
     *,
     ext: str = "",
     switches: HostSwitches | None = None,
@@ -84,7 +84,7 @@ def host(
     """What registers a faulty host."""
 
     def witness(config: Config) -> Plan:
-        w = hosting.Writer(config)
+        w = host_writer.Writer(config)
         if not bare:
             w.begin(conf)
         play(w)

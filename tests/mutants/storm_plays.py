@@ -8,7 +8,7 @@ from typing import Any
 from specs.plan import Wait
 from strategies.common import Op
 from strategies.storm import timing
-from strategies.storm.hosting import Writer
+from strategies.storm.host_writer import Writer
 from strategies.storm.unruly import ROWS
 
 Play = Callable[[Writer], None]

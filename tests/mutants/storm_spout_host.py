@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.storm.hosts import SpoutHost
-from strategies.storm.hosting import Writer
+from strategies.storm.host_writer import Writer
 from tests.mutants.faults import on
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import command

@@ -9,7 +9,7 @@ from impls.references.storm.child import Bolt, Spout
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from specs.plan import Control, Ref
 from specs.storm.frames import Message
-from strategies.storm.hosting import Writer
+from strategies.storm.host_writer import Writer
 from strategies.storm.writer import Writer as ChildWriter
 from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, NEXT, beat, both, child, emit, following, host, script

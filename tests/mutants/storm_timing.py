@@ -9,7 +9,7 @@ from typing import Any
 from impls.references.storm.child import Bolt, Running, Spout
 from impls.references.storm.freedoms import Switches
 from impls.references.storm.hosts import BoltHost
-from strategies.storm.hosting import Writer as HostWriter
+from strategies.storm.host_writer import Writer as HostWriter
 from strategies.storm.writer import Writer
 from tests.mutants.storm_kit import ACK, ACKED, both, child, emit, host, script
 from tests.mutants.storm_plays import out, row

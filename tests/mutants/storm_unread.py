@@ -7,7 +7,7 @@ from typing import Any
 from impls.references.storm.child import Bolt
 from impls.references.storm.host import Host
 from impls.references.storm.hosts import BoltHost, SpoutHost
-from strategies.storm.hosting import Writer
+from strategies.storm.host_writer import Writer
 from strategies.storm.writer import Writer as ChildWriter
 from tests.mutants.storm_kit import child, host
 from tests.mutants.storm_plays import case
