@@ -441,3 +441,14 @@ def test_a_topic_that_is_the_same_in_all_conversations_has_no_subscriptions_of_e
     for fresh in ("a-", "b-"):
         assert drive(plan, setting, fresh).judgement.faults == ()
     assert "PULSAR-SUB-01" in {each.breach.requirement for each in drive(plan, setting, "b-").judgement.faults}
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "silent_ms", "blamed"),
+    [(0, 8_900, False), (0, 9_100, True), (8_000, 12_900, False), (8_000, 13_100, True)],
+)
+def test_a_broker_may_wait_for_longer_than_its_pings_are_apart(timeout_ms, silent_ms, blamed):
+    """P-44: `timeout_s` says how long; without it, it is the interval."""
+    silence = Quiet(silent_ms, silent_ms)
+    found = faults([*hello(0), said(0, "broker", "PING"), silence], keepalive_ms=4_000, timeout_ms=timeout_ms)
+    assert ("PULSAR-KA-04" in found) is blamed, found
