@@ -126,6 +126,22 @@ def test_what_is_logged_as_an_error_may_be_reported_as_one():
     assert set(reported(3).values()) == {"MUST"}
 
 
+@pytest.mark.parametrize(("role", "names_it"), [("bolt-host", "BOLT-21"), ("spout-host", "SPOUT-15")])
+def test_a_host_that_ends_its_child_for_a_log_of_another_level_misses_a_recommendation(role, names_it):
+    """The text has no levels (S-46). A level that has a name is no reason, nor is one that was noted already."""
+    begin = [] if role == "bolt-host" else [("call", {"op": "next"}), ("host", NEXT)]
+
+    def ended(level, *noted, profile="seed+x-loglevel"):
+        said = {"command": "log", "msg": "t1 high", **({} if level is None else {"level": level})}
+        talk = host(role, *begin, ("child", said), *noted, ("failed", {"why": "odd"}))
+        return blamed(judge(STORM.model, STORM.configure(role, profile, {}, {}), talk, role))
+
+    assert ended(7) == ended(-1) == {"EXT-06": "SHOULD"}
+    assert ended(4) == ended(0) == ended(None) == {names_it: "MUST"}
+    assert ended(7, ("log", {"msg": "t1 high", "level": "error"})) == {"EXT-06": "MUST"}
+    assert set(ended(7, ("log", {"msg": "t1 high", "level": "info"})).values()) == {"MUST"}
+
+
 def test_while_a_child_does_not_read_nothing_is_owed_and_its_lists_keep_their_order():
     emits = [("call", {"op": "tuple", **given(id="1", tuple=["1"])})]
     for ids in ([4], [5]):

@@ -284,6 +284,10 @@ host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="
         message=lambda message: {**message, "level": 4 if message.get("level") == 7 else message.get("level")}
     ),
 )
+host("host-ends-at-level", "EXT-06", logged("high", level=7), ext="x-loglevel", level="SHOULD")(
+    "A child that logs at an odd level is given up.",
+    on(BoltHost, "log").before(lambda self: self.fail("no level"), when=lambda message: message.get("level") == 7),
+)
 host(
     "host-error-fatal",
     "EXT-05",

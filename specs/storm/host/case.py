@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from specs.lazy import lazy
@@ -20,6 +21,8 @@ SEEN = "\0seen"
 """A member of what was said after a sync, once its effect was seen."""
 PIPE = 1 << 16
 """Octets that a pipe holds, so that whoever writes more waits for its reader."""
+LEVELS = MappingProxyType({0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"})
+"""Levels of a log (x-loglevel); any other number is info."""
 OWN_MS = 500
 """A child that is silent for this long may be given up by a host whose timeout we do not know."""
 
@@ -76,6 +79,7 @@ class GivesUp(Enum):
     MUST = "it has to"
     LEFT = "the child has ended"
     MAY = "it may, after what means nothing"
+    LEVEL = "after a log whose level is none of those known"
     NO_REASON = "after something that is no reason"
     UNSAID_PID = "the child took long to say its process id"
     AT_ONCE = "the child had said nothing, and it did not wait"
@@ -225,6 +229,8 @@ class Case:
             return GivesUp.MAY
         if conv.pid and self._timed_out() is GivesUp.TIMED_OUT:
             return GivesUp.TIMED_OUT
+        if self.config.has("x-loglevel") and any(not known(level) for _, level in conv.logs):
+            return GivesUp.LEVEL
         if conv.skipped and not (conv.effects and conv.skipped[-1] in (Row.STDERR, Row.SYNC, Row.PID)):
             return GivesUp.NO_REASON  # where an effect is missing, that is the likelier cause
         if not conv.pid:
@@ -247,6 +253,11 @@ class Case:
             return Row.NO_PID
         late = self.gives_up is GivesUp.TIMED_OUT and self.conv.quiet_ms >= self.conv.timeout_ms
         return still(self.conv) if late else None
+
+
+def known(level: Any) -> bool:
+    """True for a level of logs that has a name, and where none is told."""
+    return level is None or (isinstance(level, int) and level in LEVELS)
 
 
 def still(conv: HostConv) -> Row:

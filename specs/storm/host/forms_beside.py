@@ -11,7 +11,7 @@ from typing import Any
 from specs.rules import Broken
 from specs.storm import ids
 from specs.storm.host.book import ALL, BOLT_HOST, BOTH, ROWS, SPOUT_HOST
-from specs.storm.host.case import Case, GivesUp, Shown
+from specs.storm.host.case import LEVELS, Case, GivesUp, Shown, known
 from specs.storm.host.causes import CULPRITS, VALUES
 from specs.storm.host.forms import BEATS
 from specs.storm.machine import SETUP_COMES_FIRST
@@ -223,9 +223,6 @@ def an_emit_without_anchors_is_not_anchored(m: Case) -> str:
 
 # -- logs --------------------------------------------------------------------------------------------------------------
 
-LEVELS = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
-"""Levels of a log; any other number is info."""
-
 
 def _level(level: Any) -> str:
     return LEVELS.get(level, "info") if isinstance(level, int) else str(level).lower()
@@ -245,6 +242,13 @@ def a_log_has_the_level_that_the_child_says(m: Case) -> str:
     level, got = m.conv.logs[log_at(m)][1], m.what["level"]
     wanted = LEVELS.get(level, "info") if isinstance(level, int) else "info"
     return "" if wanted == _level(got) else f"a log of level {level!r} was noted as {got!r}, not {wanted}"
+
+
+@form("STORM-EXT-06", on="gives up", if_=lambda m: m.gives_up is GivesUp.LEVEL)
+def a_log_of_another_level_is_no_reason_to_give_up(m: Case) -> Any:
+    """Any other is info (Storm 0.9.3; S-46)."""
+    odd = next(level for _, level in m.conv.logs if not known(level))
+    return Broken(f"{m.what}; the child had logged at the level {odd!r}", level="SHOULD", ends=True)
 
 
 # -- giving up ---------------------------------------------------------------------------------------------------------
