@@ -6,7 +6,7 @@ each of which proves it by itself, confirm it; how often it was seen is counted 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -111,6 +111,15 @@ class NowAndThen:
             self.proved(suspicion, blame, hurry=hurry)
 
     # -- telling -------------------------------------------------------------------------------------------------------
+
+    def confirm(self, suspicions: Iterable[Fault]) -> None:
+        """There was no time to look into these. What two conversations prove by themselves is reported all the same: of
+        several, what was proved most often, since the others may come of it."""
+        open_ = [symptom for each in suspicions if (symptom := self._symptom(each)) is not None]
+        proved = [symptom for symptom in open_ if not symptom.told and len(symptom.proofs) >= ENOUGH]
+        if proved:
+            max(proved, key=lambda each: (len(each.proofs), each.shown)).rare = True
+            self._tell_confirmed()
 
     def _tell_confirmed(self) -> None:
         """Report what was seen often enough, and was not there when its conversations were played again."""

@@ -251,6 +251,8 @@ class Suspects:
         while self._pending and self._lanes is not None and (left := until - time.monotonic()) > 0:
             self._lanes.wait(left)
             self._lanes.collect()
+        if not self._hunter.failing:  # else it may be what is known by another name
+            self._now_and_then.confirm(self._pending.values())
         for suspicion in self._pending.values():
             self._suspect(replace(self._now_and_then.at_home(suspicion), unsettled=NO_TIME))
         self._pending.clear()

@@ -33,6 +33,8 @@ MOMENTS: Final = 4
 ANSWERED: Final = 10
 """So many other conversations have to pass meanwhile: where nobody is answered, all of them wait for a machine that is
 busy with something else."""
+OF_PROGRAMS: Final = 3
+"""The same where each conversation has a program of its own: no conversation waits for what another one has done."""
 
 
 class Vigils:
@@ -42,6 +44,7 @@ class Vigils:
         self._hunter, self._believed_ms = hunter, believed_ms
         self._memory = isinstance(hunter.setting.transport, MemoryTransport)
         self.lanes = Lanes(VIGILS) if hunter.beside else None
+        self._answered = OF_PROGRAMS if getattr(hunter.setting.transport, "own", False) else ANSWERED
         self.passed = 0
         self._moments = 0
 
@@ -90,7 +93,7 @@ class Vigils:
 
         def over(heard: Heard) -> None:
             alone = self._memory or self.lanes is None
-            if heard == "nothing" and not alone and self.passed < passed + ANSWERED:
+            if heard == "nothing" and not alone and self.passed < passed + self._answered:
                 heard = "ended"
             self._hunter.sightings.heard(breach, heard)
             self._hunter.suspects.listened(prop, program, plan, recording, seen, heard)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
+from functools import lru_cache
 from typing import Any
 
 from impls.references.msgpack.codec import Codec, Refusal
@@ -21,6 +22,17 @@ from impls.references.msgpack.octets import Pairs, Single
 def _rounded(number: float) -> float:
     """What binary32 keeps of a number."""
     return float(struct.unpack(">f", struct.pack(">f", number))[0])
+
+
+@lru_cache(maxsize=16)
+def _checked(idl: str) -> Checker:
+    """A document, read once for all the questions about it. Raises Wrong."""
+    choices = IdlSwitches()
+    checker = Checker(Parser(idl, choices).document(), choices)
+    wrong = checker.run()
+    if wrong:
+        raise wrong[0]
+    return checker
 
 
 class IdlCodec(Codec):
@@ -40,11 +52,7 @@ class IdlCodec(Codec):
 
     def typed(self, idl: str, said: dict[str, Any]) -> dict[str, Any]:
         """A question about a message. Raises Wrong, Misfit and Refusal."""
-        choices = IdlSwitches()
-        checker = Checker(Parser(idl, choices).document(), choices)
-        wrong = checker.run()
-        if wrong:
-            raise wrong[0]
+        checker = _checked(idl)
         kind = Kind(Word("name", str(said["type"]), 1, 1))
         shapes = self.shapes_type(checker.types, checker.real, "array-1", whole=self.switches.one_number)
         if said["op"] == "decode":
