@@ -137,6 +137,53 @@ def test_a_steady_fault_is_found_beside_one_that_comes_and_goes_and_shows_in_the
     assert "STOMP-1.2-ENC-03" in {f.requirement for f in found if f.verdict == "fail" and f.reproduced == f.tried}
 
 
+class LosesReceipts(Session):
+    """A SUBSCRIBE has no RECEIPT."""
+
+    def on_receipt(self, frame: Frame) -> None:
+        if frame.command != "SUBSCRIBE":
+            super().on_receipt(frame)
+
+
+def without_time(session, until):
+    """What is told when there was no time to look into anything; the hunter has played until `until(hunter)` holds."""
+    found = []
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
+    setting = Setting(STOMP, config, "server", MemoryTransport(server_of(session)))
+    binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
+    hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append, looking_s=0.0)
+    hunter.prepare()
+    pursuit = hunter.pursuit(PROPERTY)
+    while not until(hunter):
+        assert pursuit.tally.plans < 200
+        hunter.play_one(pursuit, next(pursuit.draws))
+    return found, hunter
+
+
+def proofs(hunter):
+    return max((len(symptom.proofs) for symptom in hunter.sightings.all() if "RECEIPT" in symptom.home), default=0)
+
+
+@pytest.mark.parametrize(("enough", "verdict"), [(1, "inconclusive"), (2, "fail")])
+def test_what_two_conversations_prove_is_reported_where_there_was_no_time_for_more(enough, verdict):
+    found, hunter = without_time(LosesReceipts, lambda hunter: proofs(hunter) >= enough)
+    assert found == []
+    hunter.give_up()
+    told = {fault.requirement: fault for fault in found}
+    assert told[NAMED["receipt"]].verdict == verdict
+    assert told[NAMED["receipt"]].unsettled == ("" if verdict == "fail" else NO_TIME)
+    assert [fault.requirement for fault in found if fault.verdict == "fail"] == [NAMED["receipt"]] * (enough > 1)
+
+
+def test_it_stays_a_suspicion_where_something_else_fails_that_may_be_why():
+    found, hunter = without_time(LosesReceipts, lambda hunter: proofs(hunter) >= 2)
+    (suspicion, *_) = hunter.suspects._pending.values()
+    hunter.failing.add("STOMP-1.2-NACK-01")
+    hunter.give_up()
+    assert suspicion.requirement in {fault.requirement for fault in found}
+    assert {fault.verdict for fault in found} == {"inconclusive"}
+
+
 class SaysErrors(Session):
     """Once in 13 frames an ERROR comes that is about nothing, behind whatever was said."""
 
