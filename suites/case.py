@@ -56,7 +56,12 @@ _GRAVITY = {"MUST": 2, "SHOULD": 1}
 
 def is_silent(seen: Seen) -> bool:
     """True when all the patience of the run had run out before it was blamed: it may only be slow."""
-    return any(isinstance(event, Quiet) and event.final for event in seen[0].events[: seen[2].at + 1])
+    return silences(seen) > 0
+
+
+def silences(seen: Seen) -> int:
+    """How often all the patience of the run had run out by the event that was blamed."""
+    return sum(isinstance(event, Quiet) and event.final for event in seen[0].events[: seen[2].at + 1])
 
 
 _PARTICULARS = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|\d+""")

@@ -17,10 +17,10 @@ from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
 from specs.plan import Plan
 from strategies.common import Program, simpler
-from suites.case import AGAIN, REPEATS, REPEATS_S, SEVERAL, Case, Proof, Seen, is_silent, kind_of, turns
+from suites.case import AGAIN, REPEATS, REPEATS_S, SEVERAL, Case, Proof, Seen, is_silent, kind_of, silences, turns
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
-from suites.pursuit import NO_TIME, NOT_AGAIN, Fault, breach_of
+from suites.pursuit import HEALS, NO_TIME, NOT_AGAIN, Fault, breach_of
 from suites.shrinking import Attempts, heard_out, plainer, rested, until_decided
 from suites.sightings import home_of
 from suites.vigils import BELIEVED_MS
@@ -38,7 +38,6 @@ LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
 HASTE, HASTY_S = 2.5, 0.7
 """With less time than so many silences take, a silence is confirmed before it is shrunk for longer than the second."""
-HEALS = "it is gone when connections follow each other a second apart"
 LEAST = 30
 """Plans that are tried for a shorter one however long they take, until a quarter of the time left is used up."""
 QUICK_MS = 60.0
@@ -244,8 +243,8 @@ class Investigator:
         A silence counts only if it holds with long patience, and without what is left to do of connections that were
         given up, in earlier conversations or in this one: who serves one after the other is busy with those first, and
         what is left of a subscription may take a message. Where there is time for one silence only, both are tried at
-        once, and the plan is the one with rests; and what counts only if it is always there is repeated at the same
-        time, not behind it.
+        once, and the plan is the one with rests; silences that come before it are not waited for again; and what counts
+        only if it is always there is repeated at the same time, not behind it.
         """
         seen = seen or case.again(plan) or case.again(plan, hears_out=True)
         if seen is None or not is_silent(seen):
@@ -255,11 +254,15 @@ class Investigator:
             case.play(smoke, patient)
         meanwhile = SEVERAL - 1 if hasty and case.hunter.beside and seen[2].breach.steady else 0
         again = self._patient(case, AGAIN_MS)
+        if hasty:
+            patient = replace(patient, passing=silences(seen) - 1, passing_ms=case.setting.patience_ms)
         if hasty and calm != plan:
             seen, had = case.shown_beside(calm, patient, again, meanwhile)
             if seen is not None:
-                return calm, seen, had
+                return calm, _waited_out(seen, patient), had
         seen, had = case.shown_beside(plan, patient, again, meanwhile)
+        if seen is not None:
+            _waited_out(seen, patient)
         if seen is None or calm == plan:
             return None if seen is None else (plan, seen, had)
         # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
@@ -356,6 +359,14 @@ class Investigator:
             (_, plan), seen = found
             case, kind = case.renamed(seen), kind_of(seen[2])
             case.shorter(program, plan, seen)
+
+
+def _waited_out(seen: Seen, setting: Setting) -> Seen:
+    """What a plan shows, where that rests on a silence that all the patience was given to, or on none that was cut
+    short. Raises TimeUp."""
+    if setting.passing and silences(seen) <= setting.passing:
+        raise TimeUp
+    return seen
 
 
 def _is_about(seen: Seen, other: Seen | None) -> bool:

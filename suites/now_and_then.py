@@ -113,10 +113,10 @@ class NowAndThen:
     # -- telling -------------------------------------------------------------------------------------------------------
 
     def confirm(self, suspicions: Iterable[Fault]) -> None:
-        """There was no time to look into these. What two conversations prove by themselves is reported all the same: of
-        several, what was proved most often, since the others may come of it."""
+        """These could not be settled. What two conversations prove by themselves is reported all the same: of several,
+        what was proved most often, since the others may come of it."""
         open_ = [symptom for each in suspicions if (symptom := self._symptom(each)) is not None]
-        proved = [symptom for symptom in open_ if not symptom.told and len(symptom.proofs) >= ENOUGH]
+        proved = [each for each in open_ if not (each.told or each.late) and len(each.proofs) >= ENOUGH]
         if proved:
             max(proved, key=lambda each: (len(each.proofs), each.shown)).rare = True
             self._tell_confirmed()

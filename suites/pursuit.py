@@ -20,6 +20,7 @@ from suites.draws import Draws
 Interpret = Callable[..., Plan]
 NOT_AGAIN: Final = "it was seen once, and in no repetition"
 NO_TIME: Final = "there was no time to confirm it"
+HEALS: Final = "it is gone when connections follow each other a second apart"
 """Why what was blamed is not settled (`Investigated`)."""
 NOTHING: Final = Program((), ())
 """The program of a plan that no program says."""

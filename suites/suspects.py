@@ -24,7 +24,7 @@ from suites.deadline import Deadline
 from suites.deaths import Deaths, said, way
 from suites.lanes import Lanes
 from suites.now_and_then import NowAndThen
-from suites.pursuit import NO_TIME, Fault, Investigated, Property, breach_of
+from suites.pursuit import HEALS, NO_TIME, Fault, Investigated, Property, breach_of
 from suites.vigils import silent
 
 if TYPE_CHECKING:
@@ -252,7 +252,8 @@ class Suspects:
             self._lanes.wait(left)
             self._lanes.collect()
         if not self._hunter.failing:  # else it may be what is known by another name
-            self._now_and_then.confirm(self._pending.values())
+            open_ = (each for each in self._hunter.found if each.unsettled not in ("", HEALS))
+            self._now_and_then.confirm([*self._pending.values(), *open_])
         for suspicion in self._pending.values():
             self._suspect(replace(self._now_and_then.at_home(suspicion), unsettled=NO_TIME))
         self._pending.clear()

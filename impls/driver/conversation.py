@@ -76,6 +76,7 @@ class Conversation:
         self.out = Recording()
         self._start = self._mark = self._transport.now()
         self._silence = self._unread_ms = 0.0
+        self._silences = 0
         self._octets = self._logged = 0
         self._deadline = self._start + setting.patience_ms * PATIENCES + resting_ms
 
@@ -189,7 +190,7 @@ class Conversation:
                     self._unread_ms = 0.0
                 return
             waited = True
-            now, patience = self._transport.now(), self._setting.patience_ms + self._unread_ms + starting_ms
+            now, patience = self._transport.now(), self._patience_ms() + self._unread_ms + starting_ms
             if heard and self._answers(self.out.events[-heard:], pieces, now):
                 last = now
             silent_ms = now - max((last, *pieces.values()))
@@ -201,6 +202,7 @@ class Conversation:
             known = owed is Owed.KNOWN and silent_ms >= patience * KNOWN_SHARE and self.watcher.expects(silence)
             if known or silent_ms >= patience or (late and now - began >= patience * ENOUGH):
                 self.feed(silence)
+                self._silences += 1
                 self._mark, self._silence = now, 0.0
                 if self._setting.until is not None and self._setting.until(self.watcher.judgement()):
                     raise Stop
@@ -211,6 +213,10 @@ class Conversation:
             self.stop_in_time()
             self._transport.wait(self._links(), min(slice_ms, patience - silent_ms, 50.0))
             slice_ms *= 2
+
+    def _patience_ms(self) -> float:
+        setting = self._setting
+        return setting.passing_ms if self._silences < setting.passing else setting.patience_ms
 
     def _starting_ms(self) -> float:
         """What is waited for longer as long as nothing was said by a program that was started for a connection: it may
