@@ -19,8 +19,8 @@ class Setting:
     `until`, if given, is asked after each such silence: the plan is over when it says so. `set_aside` are known faults,
     behind which judging goes on: see `specs.model.Watcher`. `ends`, if given, says before each wait whether the time of
     the run is up: then the plan is given up with what was seen. `lingers`, if given, is asked when a plan has ended
-    with such a silence: its connections stay open where it says so (`Recording.vigil`). `passing`: so many silences come
-    before the one that the plan is played for, and end after `passing_ms`."""
+    with such a silence: its connections stay open where it says so (`Recording.vigil`). `passing`: so many silences
+    come before the one that the plan is played for, and end after `passing_ms`."""
 
     protocol: Protocol
     config: Any
