@@ -41,16 +41,17 @@ LOADED_S = 30.0
 PLANS = {OFTEN: 60, SELDOM: 220}
 
 
-def hunted(session, plans, *, prop=PROPERTY, seed=1):
-    """What is told of a server after so many conversations, by requirement, and the hunter."""
-    found, counted = [], []
+def hunter_of(session, investigate, **more):
     config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
     setting = Setting(STOMP, config, "server", MemoryTransport(server_of(session)))
     binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
-    hunter = Hunter(
-        setting, binding, investigate=Investigator(shrink_s=0.2), run_seed=seed, report=found.append,
-        counted=counted.append,
-    )  # fmt: skip
+    return Hunter(setting, binding, investigate=investigate, **more)
+
+
+def hunted(session, plans, *, prop=PROPERTY, seed=1):
+    """What is told of a server after so many conversations, by requirement, and the hunter."""
+    found, counted = [], []
+    hunter = hunter_of(session, Investigator(shrink_s=0.2), run_seed=seed, report=found.append, counted=counted.append)
     hunter.prepare()
     pursuit = hunter.pursuit(prop)
     while pursuit.tally.plans < plans:
@@ -148,10 +149,7 @@ class LosesReceipts(Session):
 def without_time(session, until):
     """What is told when there was no time to look into anything; the hunter has played until `until(hunter)` holds."""
     found = []
-    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
-    setting = Setting(STOMP, config, "server", MemoryTransport(server_of(session)))
-    binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
-    hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append, looking_s=0.0)
+    hunter = hunter_of(session, Investigator(), report=found.append, looking_s=0.0)
     hunter.prepare()
     pursuit = hunter.pursuit(PROPERTY)
     while not until(hunter):

@@ -232,19 +232,25 @@ def test_the_reports_find_their_modules_in_the_wheel(installed: Path, empty: Pat
         pytest.skip("there is no Java")
     pyspark = pytest.importorskip("pyspark")
     libraries = Path(pyspark.__file__).parents[1]
+    assert command(installed, empty, "stomp", "--role=server", "--profile=1.2", "--budget=2").returncode == 0
     borrowed = empty / "borrowed"
     borrowed.mkdir()
     for name in ("pyspark", "py4j", "pyarrow", "pyarrow.libs", "jinja2", "markupsafe", "numpy", "numpy.libs", "pandas"):
         if (libraries / name).exists():
             (borrowed / name).symlink_to(libraries / name)
+    done = command(
+        installed, empty, "report", "ingest", "results", "--warehouse", "warehouse", PYTHONPATH=str(borrowed)
+    )  # its work is done by Python processes that Spark starts
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("ingest: ")
+    assert (empty / "warehouse").is_dir()
     (empty / "deaf.py").write_text(DEAF, "utf-8")
     (empty / "deaf.toml").write_text(
         '[impl]\nname = "deaf"\nprotocol = "stomp"\nrole = "server"\n[start]\npython = "deaf:Faulty"\n', "utf-8"
     )
     asked = ["campaign", "deaf.toml", "--plans", "120", "--each", "120", "--wide", "1", "--seed", "3"]
     path = os.pathsep.join(map(str, (borrowed, empty)))
-    # The plans are played, and the run that tells of them is ingested, by Python processes that Spark starts. A Python
-    # that another project has set for that does not have our modules.
+    # A Python that another project has set for Spark does not have our modules.
     elsewhere = {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
     done = command(installed, empty, *asked, "--warehouse", "warehouse", timeout_s=900, **elsewhere)
     assert done.returncode == 1, done.stdout + done.stderr

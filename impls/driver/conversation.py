@@ -76,7 +76,6 @@ class Conversation:
         self.out = Recording()
         self._start = self._mark = self._transport.now()
         self._silence = self._unread_ms = 0.0
-        self._silences = 0
         self._octets = self._logged = 0
         self._deadline = self._start + setting.patience_ms * PATIENCES + resting_ms
 
@@ -202,7 +201,6 @@ class Conversation:
             known = owed is Owed.KNOWN and silent_ms >= patience * KNOWN_SHARE and self.watcher.expects(silence)
             if known or silent_ms >= patience or (late and now - began >= patience * ENOUGH):
                 self.feed(silence)
-                self._silences += 1
                 self._mark, self._silence = now, 0.0
                 if self._setting.until is not None and self._setting.until(self.watcher.judgement()):
                     raise Stop
@@ -215,8 +213,12 @@ class Conversation:
             slice_ms *= 2
 
     def _patience_ms(self) -> float:
+        """That of the setting; less for a silence that only stands before the one that the plan is played for."""
         setting = self._setting
-        return setting.passing_ms if self._silences < setting.passing else setting.patience_ms
+        if not setting.passing:
+            return setting.patience_ms
+        passed = sum(isinstance(event, Quiet) and event.final for event in self.out.events)
+        return setting.passing_ms if passed < setting.passing else setting.patience_ms
 
     def _starting_ms(self) -> float:
         """What is waited for longer as long as nothing was said by a program that was started for a connection: it may

@@ -229,7 +229,7 @@ class Case:
             return GivesUp.MAY
         if conv.pid and self._timed_out() is GivesUp.TIMED_OUT:
             return GivesUp.TIMED_OUT
-        if self.config.has("x-loglevel") and any(not known(level) for _, level in conv.logs):
+        if self.config.has("x-loglevel") and any(not is_level(level) for _, level in conv.logs):
             return GivesUp.LEVEL
         if conv.skipped and not (conv.effects and conv.skipped[-1] in (Row.STDERR, Row.SYNC, Row.PID)):
             return GivesUp.NO_REASON  # where an effect is missing, that is the likelier cause
@@ -255,7 +255,7 @@ class Case:
         return still(self.conv) if late else None
 
 
-def known(level: Any) -> bool:
+def is_level(level: Any) -> bool:
     """True for a level of logs that has a name, and where none is told."""
     return level is None or (isinstance(level, int) and level in LEVELS)
 

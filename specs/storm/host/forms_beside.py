@@ -11,7 +11,7 @@ from typing import Any
 from specs.rules import Broken
 from specs.storm import ids
 from specs.storm.host.book import ALL, BOLT_HOST, BOTH, ROWS, SPOUT_HOST
-from specs.storm.host.case import LEVELS, Case, GivesUp, Shown, known
+from specs.storm.host.case import LEVELS, Case, GivesUp, Shown, is_level
 from specs.storm.host.causes import CULPRITS, VALUES
 from specs.storm.host.forms import BEATS
 from specs.storm.machine import SETUP_COMES_FIRST
@@ -247,7 +247,7 @@ def a_log_has_the_level_that_the_child_says(m: Case) -> str:
 @form("STORM-EXT-06", on="gives up", if_=lambda m: m.gives_up is GivesUp.LEVEL)
 def a_log_of_another_level_is_no_reason_to_give_up(m: Case) -> Any:
     """Any other is info (Storm 0.9.3; S-46)."""
-    odd = next(level for _, level in m.conv.logs if not known(level))
+    odd = next(level for _, level in m.conv.logs if not is_level(level))
     return Broken(f"{m.what}; the child had logged at the level {odd!r}", level="SHOULD", ends=True)
 
 
